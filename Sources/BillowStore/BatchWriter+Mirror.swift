@@ -78,7 +78,7 @@ extension BatchWriter {
         }
         let close = try RawStatement(db, Query.closeReport)
         for (number, report) in gone {
-            changed[.reports, default: []].insert(TimeStep(report.observedAt))
+            note(.reports, report.observedAt)
             try close.bind(version, number)
             try close.run()
             result.retracted += 1

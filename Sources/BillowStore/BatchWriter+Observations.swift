@@ -119,7 +119,8 @@ extension BatchWriter {
             return try countDuplicate(same)
         }
         // Where several reporters use the id, an import corrects the row that is public under it.
-        let mine = ofSource.filter(mayCorrect)
+        // `filter(mayCorrect)` would copy the writer.
+        let mine = ofSource.filter { mayCorrect($0) }
         let corrected = mine.first { $0.details.id != nil } ?? mine.first
         if let corrected {
             owner = corrected.reporter
@@ -195,7 +196,7 @@ extension BatchWriter {
             guard db.changesCount > 0 else { return false }
         }
         result.accepted += 1
-        changed[.observations, default: []].insert(TimeStep(key.observedAt))
+        note(.observations, key.observedAt)
         return true
     }
 
@@ -231,7 +232,7 @@ extension BatchWriter {
             try closeObservation.bind(version, key.rawValue)
             try closeObservation.run()
         }
-        changed[.observations, default: []].insert(TimeStep(key.observedAt))
+        note(.observations, key.observedAt)
     }
 
     /// Decodes the row of a query. An unreadable row is set aside, so that the batch's row replaces it.

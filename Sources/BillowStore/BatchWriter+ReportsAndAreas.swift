@@ -23,7 +23,7 @@ extension BatchWriter {
                 return
             }
             imported = imported || wasImported
-            changed[.reports, default: []].insert(TimeStep(known.observedAt))
+            note(.reports, known.observedAt)
             try close.bind(version, number)
             try close.run()
         }
@@ -42,7 +42,7 @@ extension BatchWriter {
         insert.bind(imported, PilotReportColumn.imported)
         try insert.run()
         result.pilotReports += 1
-        changed[.reports, default: []].insert(TimeStep(report.observedAt))
+        note(.reports, report.observedAt)
     }
 
     /// Marks an existing row as imported.
@@ -130,6 +130,6 @@ extension BatchWriter {
         try insertPosition.run()
         guard db.changesCount > 0 else { return }
         result.positions += 1
-        changed[.positions, default: []].insert(TimeStep(position.observedAt))
+        note(.positions, position.observedAt)
     }
 }

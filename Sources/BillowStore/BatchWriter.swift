@@ -23,7 +23,9 @@ struct BatchWriter {
     let version: Int64
     var result: BatchResult
     /// The time steps with observed data that this batch changes, by kind.
-    var changed: [ObservedTable: Set<TimeStep>] = [:]
+    private var changed: [ObservedTable: Set<TimeStep>] = [:]
+    /// The last change that was noted. Items are written in the order of time, so the next one is often in its step.
+    private var noted: (table: ObservedTable, step: TimeStep)?
     /// Where the search for a computed value resumes: no earlier key holds a current row for its place and time.
     var keysOfValues: [Subject: ObservationKey] = [:]
     /// The numbers of stored grids, by definition; nil until a batch needs one.
@@ -185,11 +187,19 @@ struct BatchWriter {
         guard let buffer else { return }
         for seconds in try buffer.flush() {
             result.positions += 1
-            changed[.positions, default: []].insert(TimeStep(Instant(clamping: Int(seconds))))
+            note(.positions, Instant(clamping: Int(seconds)))
         }
         self.buffer = nil
         insertObservation = try RawStatement(db, Query.insertObservation)
         insertPosition = try RawStatement(db, Query.insertPosition)
+    }
+
+    /// Notes that the batch changes what was observed at a time.
+    mutating func note(_ table: ObservedTable, _ observedAt: Instant) {
+        let step = TimeStep(observedAt)
+        if let noted, noted == (table, step) { return }
+        noted = (table, step)
+        changed[table, default: []].insert(step)
     }
 
     /// Raises the head if any row changed.
@@ -198,12 +208,12 @@ struct BatchWriter {
         guard try Head.raise(db) == version else {
             throw StoreError.failed("the head moved under a transaction; nothing was written")
         }
-        let note = try RawStatement(db, Query.noteChangedStep)
+        let noteStep = try RawStatement(db, Query.noteChangedStep)
         for (kind, steps) in changed {
             // In key order of the table, so that consecutive steps share database pages.
             for step in steps.sorted() {
-                try note.bind(Int64(kind.rawValue), Int64(step.number), version)
-                try note.run()
+                try noteStep.bind(Int64(kind.rawValue), Int64(step.number), version)
+                try noteStep.run()
             }
         }
         result.version = Version(rawValue: version)
