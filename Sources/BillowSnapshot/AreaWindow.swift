@@ -20,6 +20,13 @@ package struct AreaWindow: Sendable {
         AreaWindow.ordered(areas.values.lazy.filter { $0.collection == collection && $0.isValid(at: instant) })
     }
 
+    /// The areas of a collection that are valid at any time of `from` ≤ t < `to`, in the order of their ids.
+    /// - Complexity: O(areas held)
+    package func valid(from: Instant, to: Instant, _ collection: IssuedArea.DatasetNumber) -> [IssuedArea] {
+        AreaWindow.ordered(
+            areas.values.lazy.filter { $0.collection == collection && $0.validFrom < to && $0.validTo > from })
+    }
+
     /// The order in which areas are listed and drawn.
     package static func ordered(_ areas: some Sequence<IssuedArea>) -> [IssuedArea] {
         areas.sorted { ($0.id, $0.source, $0.validFrom) < ($1.id, $1.source, $1.validFrom) }

@@ -1,3 +1,5 @@
+import BillowStore
+import Datasets
 import Digests
 import EngineTestSupport
 import Foundation
@@ -100,6 +102,70 @@ struct PackTests {
             #expect(found.metadata["type"] == "overlay")
             #expect(found.metadata["legend"]?.hasPrefix("<img src=\"data:image/png;base64,iVBOR") == true)
             #expect(found.metadata["name"]?.contains("valid until 2026") == true)
+        }
+    }
+
+    /// An area over Europe from one number of seconds after noon to another.
+    private static func area(
+        _ id: String, _ collection: IssuedArea.DatasetNumber = .hazards, from: Int, to: Int, base: Int = 18_000,
+        history: History? = nil
+    ) throws -> IssuedArea {
+        let corners = try [(8.0, 48.0), (12, 48), (12, 52), (8, 52)].map { try place($0.0, $0.1) }
+        return IssuedArea(
+            collection: collection, id: id, source: try source("awc"),
+            kind: collection == .polygons ? IssuedArea.polygonKind : "sigmet", hazard: "TURB", severity: .moderate,
+            altitudeMinFeet: base, altitudeMaxFeet: 39_000, validFrom: noon.advanced(by: from),
+            validTo: noon.advanced(by: to), historySeconds: history?.seconds,
+            geometry: try #require(MultiPolygon(outline: corners)))
+    }
+
+    /// The end of validity in the metadata of every form with it.
+    private func ends(_ layer: String, _ query: String, _ world: World) async throws -> Set<String> {
+        var ends: Set<String> = []
+        for ending in ["mbtiles", "pmtiles"] {
+            let found = try await read("/export/\(layer).\(ending)?bbox=5,45,15,55&maxzoom=1&\(query)", world)
+            ends.insert(try #require(found.metadata["valid_until"]))
+        }
+        return ends
+    }
+
+    @Test(
+        "a pack of areas is valid until the first of them begins or ends",
+        arguments: [
+            // One that holds now for long, and one that is known and begins in 20 minutes.
+            ([(-600, 14_400, 18_000), (1_200, 10_000, 18_000)], "", 1_200),
+            // None holds now.
+            ([(1_800, 3_600, 18_000)], "", 1_800),
+            // The first end.
+            ([(-600, 900, 18_000), (1_200, 10_000, 18_000)], "", 900),
+            // One that the filter leaves out.
+            ([(-600, 14_400, 18_000), (1_200, 10_000, 38_000)], "maxAltitude=30000", 14_400),
+            // Nothing within the longest validity.
+            ([(30_000, 40_000, 18_000)], "", 21_600),
+            // An instant ahead.
+            ([(-600, 14_400, 18_000), (9_000, 10_000, 18_000)], "time=20261121T130000Z", 9_000),
+        ])
+    func validity(areas: [(from: Int, to: Int, base: Int)], query: String, end: Int) async throws {
+        try await withWorld { world in
+            let areas = try areas.enumerated().map { number, area in
+                try Self.area("F\(number)", from: area.from, to: area.to, base: area.base)
+            }
+            _ = try await world.store.commit(Batch(source: try source("awc"), areas: areas))
+            try await world.refresh()
+            let found = try await ends("hazards", query, world)
+            #expect(found == [noon.advanced(by: end).description])
+        }
+    }
+
+    @Test("a pack of issued polygons is valid until the first of them ends, and one of Billow's own for its history")
+    func validityOfPolygons() async throws {
+        try await withWorld { world in
+            let polygon = try Self.area(
+                "3-2-awc", .polygons, from: -5_400, to: 1_800, history: .twoHours)
+            _ = try await world.store.commit(Batch(source: try source("awc"), areas: [polygon]))
+            try await world.refresh()
+            #expect(try await ends("polygons", "source=awc", world) == [noon.advanced(by: 1_800).description])
+            #expect(try await ends("polygons", "", world) == [noon.advanced(by: 7_200).description])
         }
     }
 

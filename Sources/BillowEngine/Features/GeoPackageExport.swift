@@ -53,7 +53,7 @@ package struct GeoPackageExport: FileExport {
         var members: [(name: String, value: String)] = [("collection", collection.id)]
         if isInstant {
             let end = try await features.frames.validUntil(
-                [collection], at: query.instant, filter: query.filter, in: snapshot)
+                [collection], at: query.instant, filter: query.filter, hasIssuedPolygons: true, in: snapshot)
             title += ", \(query.instant.displayText), valid until \(end.displayText)"
             members += [("time", query.instant.description), ("valid_until", end.description)]
         }

@@ -288,6 +288,16 @@ package final class FrameSource: Sendable {
         }
     }
 
+    /// The areas of a collection that are valid at any time of `from` ≤ t < `to`, sorted by id.
+    func areas(
+        _ collection: IssuedArea.DatasetNumber, from: Instant, to: Instant, in snapshot: Snapshot
+    ) async throws(EngineError) -> [IssuedArea] {
+        if from >= snapshot.liveFrom { return snapshot.areas.valid(from: from, to: to, collection) }
+        return try await reading(in: snapshot) { () async throws(StoreError) in
+            try await store.areas(collection, from: from, to: to, asOf: snapshot.publication.version)
+        }
+    }
+
     /// The warnings in force at an instant, of all datasets that have any (`Catalogue.warnings`).
     package func warnings(at instant: Instant, in snapshot: Snapshot) async throws(EngineError) -> [IssuedArea] {
         var warnings: [IssuedArea] = []

@@ -232,7 +232,7 @@ struct ArchiveParts: FileParts {
     private var foreFlightManifest: JSONValue {
         let isSimulated = source.dataStatus(request.scenes[0], request, in: snapshot).freshness.isSimulated
         let first = request.scenes[0].instant
-        let last = ends.max() ?? first
+        let last = ends.last ?? first
         return .object([
             "name": .string((isSimulated ? "SIMULATED " : "") + "Billow \(request.layers.title) \(first.displayText)"),
             "abbreviation": .string("BILLOW"), "version": .number(Double(snapshot.publication.version.rawValue)),
