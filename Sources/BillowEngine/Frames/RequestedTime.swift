@@ -20,6 +20,11 @@ package struct RequestedTime: Sendable, Hashable {
         self.text = text
     }
 
+    /// An instant that was found for this time.
+    package func at(_ instant: Instant) -> RequestedTime {
+        RequestedTime(.instant(instant), parameter: parameter, text: text)
+    }
+
     package static let latest = RequestedTime(.latest, parameter: "time", text: "latest")
 
     /// An instant that no client wrote.

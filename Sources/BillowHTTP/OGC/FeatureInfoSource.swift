@@ -31,8 +31,10 @@ struct FeatureInfoSource: Sendable {
     func answer(_ parsed: FeatureInfoParameters, _ request: Request) async throws -> Response {
         let snapshot = try frames.snapshot()
         try frames.polygonHistories.require(parsed.filter, for: parsed.layers)
-        let time = parsed.time.requested(of: parsed.layers, frames, in: snapshot)
-        let scene = try frames.scene(of: parsed.layers, at: time, in: snapshot)
+        // The instant is that of the picture, whose other layers may reach further than the queried ones.
+        let time = parsed.time.requested(of: parsed.pictured, frames, in: snapshot)
+        let pictured = try frames.scene(of: parsed.pictured, at: time, in: snapshot)
+        let scene = try frames.scene(of: parsed.layers, at: time.at(pictured.instant), in: snapshot)
         let region = parsed.region.box(column: parsed.column, row: parsed.row, reach: 1).map(GeographicRegion.box)
         let dataStatus = policy.dataStatus(
             parsed.layers, scene: scene.layers, of: region ?? .everywhere, at: scene.instant, filter: parsed.filter,
@@ -52,32 +54,88 @@ struct FeatureInfoSource: Sendable {
         return try BytesResponse.make(bytes, headers: headers, request: request)
     }
 
+    /// The features of a layer at the pixel, in the order of the picture: what lies uppermost comes first. A client
+    /// that wants one feature gets the one whose colour it sees.
     private func find(
         _ layer: Dataset, _ parsed: FeatureInfoParameters, _ instant: Instant, in snapshot: Snapshot
     ) async throws -> [[UInt8]] {
-        guard let box = try await box(of: layer, parsed, instant, in: snapshot) else { return [] }
+        if case .reports = layer.drawing { return try await reports(layer, parsed, instant, in: snapshot) }
+        var found: [[UInt8]] = []
+        var known: Set<String> = []
+        for area in try await areas(of: layer, parsed, instant, in: snapshot) where found.count < parsed.count {
+            var lines = try await features(of: layer, parsed, instant, in: area.box, limit: area.limit, in: snapshot)
+            // Of areas that overlap, the worse one is drawn upon the other.
+            lines = lines.sorted { $0.severity > $1.severity }
+            for line in lines where known.insert(line.id).inserted { found.append(line.bytes) }
+        }
+        return Array(found.prefix(parsed.count))
+    }
+
+    /// A feature as JSON, without a line end.
+    private struct FoundFeature {
+        let bytes: [UInt8]
+        let id: String
+        /// -1 without one.
+        let severity: Int
+
+        init(_ bytes: [UInt8]) throws {
+            let feature = try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+            self.bytes = bytes
+            id = feature["id"]?.string ?? ""
+            severity = feature["properties"]?["severity"]?.number.map { Int($0) } ?? -1
+        }
+    }
+
+    private func features(
+        of layer: Dataset, _ parsed: FeatureInfoParameters, _ instant: Instant, in box: BoundingBox, limit: Int,
+        in snapshot: Snapshot
+    ) async throws -> [FoundFeature] {
         var reader = features.reader(
             FeatureQuery(picturing: layer, at: instant, filter: parsed.filter, in: box), in: snapshot)
         var writer = FeatureWriter(layer, as: .geojsonl)
-        while !reader.isAtEnd, writer.features < parsed.count || !reader.isBetweenFeatures {
-            try await reader.read(PageLimit(features: max(parsed.count - writer.features, 1)), to: &writer)
+        while !reader.isAtEnd, writer.features < limit || !reader.isBetweenFeatures {
+            try await reader.read(PageLimit(features: max(limit - writer.features, 1)), to: &writer)
+        }
+        return try writer.bytes.split(separator: UInt8(ascii: "\n")).map { try FoundFeature(Array($0)) }
+    }
+
+    /// The pilot reports at the pixel, by the rank of their symbols: the one that hides the others comes first.
+    private func reports(
+        _ layer: Dataset, _ parsed: FeatureInfoParameters, _ instant: Instant, in snapshot: Snapshot
+    ) async throws -> [[UInt8]] {
+        guard let box = parsed.box(of: layer) else { return [] }
+        let data = try await pictures.data(for: LayerList(layer), at: instant, filter: parsed.filter, in: snapshot)
+        var writer = FeatureWriter(layer, as: .geojsonl)
+        for report in data.rankedReports.reports.reversed()
+        where writer.features < parsed.count && box.contains(report.place) {
+            writer.write(report)
         }
         return writer.bytes.split(separator: UInt8(ascii: "\n")).map(Array.init)
     }
 
-    /// The box to search: around the pixel, or the centre of the cell that decides its colour.
-    private func box(
+    /// A box to search, and how many of its features are of interest.
+    private typealias SearchArea = (box: BoundingBox, limit: Int)
+
+    /// The boxes to search, one after the other. First comes the place in the middle of the pixel, or far out the cell
+    /// that decides its colour. What is near the place follows.
+    private func areas(
         of layer: Dataset, _ parsed: FeatureInfoParameters, _ instant: Instant, in snapshot: Snapshot
-    ) async throws(EngineError) -> BoundingBox? {
-        let resolution = DrawnResolution.of(zoom: parsed.region.zoom)
+    ) async throws(EngineError) -> [SearchArea] {
+        let around: [SearchArea] = parsed.box(of: layer).map { [($0, parsed.count)] } ?? []
         let place = parsed.region.place(column: parsed.column, row: parsed.row)
-        guard resolution < Cell.resolution, layer.showsCells, let place,
+        guard let place, layer.geometry == .polygon else { return around }
+        // Everything at a place is read, so that the worst of it is found.
+        func at(_ place: LonLat) -> [SearchArea] {
+            let box = BoundingBox(
+                west: place.longitude, south: place.latitude, east: place.longitude, north: place.latitude)
+            return box.map { [($0, FeatureInfoParameters.maximumFeatures)] } ?? []
+        }
+        let resolution = DrawnResolution.of(zoom: parsed.region.zoom)
+        guard resolution < Cell.resolution, layer.showsCells,
             let plane = try await pictures.plane(of: layer, at: instant, filter: parsed.filter, in: snapshot),
             let cell = plane.deciding(at: place, resolution: resolution)
-        else { return parsed.box(of: layer) }
-        let centre = H3.center(of: cell)
-        return BoundingBox(
-            west: centre.longitude, south: centre.latitude, east: centre.longitude, north: centre.latitude)
+        else { return at(place) + around }
+        return at(H3.center(of: cell))
     }
 
     private static func json(_ found: [LayerFeatures], _ parsed: FeatureInfoParameters, _ dataStatus: DataStatus) throws

@@ -333,7 +333,10 @@ package enum FeatureInfoFormat: String, Sendable, Hashable, CaseIterable {
 
 /// A GetFeatureInfo request: a pixel of an image.
 package struct FeatureInfoParameters: Sendable {
+    /// The queried layers.
     package let layers: LayerList
+    /// All layers of the picture.
+    package let pictured: LayerList
     package let time: OGCTime
     package let filter: Filter
     package let region: MapRegion
@@ -360,7 +363,7 @@ package struct FeatureInfoParameters: Sendable {
         if let other = layers.layers.first(where: { !map.layers.layers.contains($0) }) {
             throw OGCException(.layerNotDefined, "QUERY_LAYERS", other.id, expected: "one of LAYERS")
         }
-        (time, filter, region) = (map.time, map.filter, map.region)
+        (pictured, time, filter, region) = (map.layers, map.time, map.filter, map.region)
         let names = version == .v130 ? ("I", "J") : ("X", "Y")
         column = try kvp.integer(names.0, in: 0...map.region.width - 1, .invalidPoint)
         row = try kvp.integer(names.1, in: 0...map.region.height - 1, .invalidPoint)
@@ -379,6 +382,7 @@ package struct FeatureInfoParameters: Sendable {
     /// A pixel of a WMTS tile.
     package init(_ tile: WMTSTileParameters, column: Int, row: Int, format: FeatureInfoFormat) {
         layers = tile.tile.layers
+        pictured = layers
         time = tile.time
         filter = tile.tile.filter
         region = MapRegion(tile.tile.place.coord, scale: .one)
