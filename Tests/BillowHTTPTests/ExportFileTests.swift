@@ -264,6 +264,46 @@ struct ExportFileTests {
         }
     }
 
+    @Test("who takes a whole file gets one of the last minute, while others read an older one in parts")
+    func fresh() async throws {
+        try await withObservations { world in
+            let path = "/export/hexagons.mbtiles?bbox=5,45,15,55&maxzoom=3"
+            func bytes(_ range: String, _ tag: String? = nil) async throws -> TestResponse {
+                var headers: HTTPFields = [.range: "bytes=\(range)"]
+                headers[.ifRange] = tag
+                return try await world.get(path, headers)
+            }
+            let first = try await world.get(path)
+            let tag = try #require(first.headers[.eTag])
+            #expect(first.headers[.frameTime] == noon.description)
+            var newest = first
+            for round in 1...6 {
+                world.clock.advance(by: 45)
+                try await world.insert([try observation(try cell(9, 48 + Double(round) / 4), at: 0)])
+                // The reader of parts has the first file all the time, by its tag and without.
+                for part in [try await bytes("0-99", tag), try await bytes("0-99")] {
+                    #expect(part.status == .partialContent && part.headers[.eTag] == tag)
+                }
+                for whole in [try await world.get(path), try await bytes("0-")] {
+                    let made = try #require(whole.headers[.frameTime].flatMap { Instant($0) })
+                    #expect(world.clock.now.seconds - made.seconds <= 60)
+                    newest = whole
+                }
+                #expect(try await world.get(path, method: .head).headers[.eTag] == tag)
+            }
+            // A download of a newer file is resumed by its tag too.
+            let other = try #require(newest.headers[.eTag])
+            #expect(other != tag)
+            let rest = try await bytes("100-", other)
+            #expect(rest.status == .partialContent && rest.headers[.eTag] == other)
+            #expect(Array(buffer: rest.body) == Array(Array(buffer: newest.body)[100...]))
+            // All of them expire.
+            world.clock.advance(by: 61)
+            world.application.exportFiles.expire()
+            #expect(world.application.exportFiles.statistics.entries == 0)
+        }
+    }
+
     @Test("a download is resumed with the tag of its beginning only, so that no two versions mix")
     func resumption() async throws {
         try await withObservations { world in

@@ -7,15 +7,26 @@ import Turbulence
 /// Exports as complete files, for clients that send range requests. A range needs the length of the whole, and all
 /// ranges must be of one version.
 ///
-/// The file of a URL is reused while clients read it, even if the data changes. It is an unlinked file in the temporary
-/// folder, so that the system removes it.
+/// The file of a URL is reused while clients read it in parts, even if the data changes. A client that reads a whole
+/// file needs no earlier part. It gets the newest file, or a new one if that is older than pictures in a cache may be.
+///
+/// A file is unlinked and in the temporary folder, so that the system removes it.
 final class ExportFiles: Sendable {
-    /// The current file of a URL.
+    /// How a request reads the file of a URL.
+    enum Reading: Sendable, Hashable {
+        /// From its beginning to its end in one response, which needs no part of an earlier file.
+        case whole
+        /// In parts, which must all be of one file. The tag is that of the file whose parts the client has, if it names
+        /// one.
+        case parts(tag: String?)
+    }
+
+    /// A file of a URL.
     struct Pinned: Sendable {
         /// The export request; its headers describe the data.
         var export: PreparedExport
         var file: ExportedFile
-        /// Keeps the file the URL's current one. Whoever reads the file holds it until the last byte is sent.
+        /// Keeps the file one of the URL's. Whoever reads the file holds it until the last byte is sent.
         var use: Use
     }
 
@@ -27,6 +38,8 @@ final class ExportFiles: Sendable {
         var users = 0
         /// When the last one of them ended.
         var lastUsed: Instant
+        /// The tag of the complete file.
+        var entityTag: String?
     }
 
     /// The use of a URL's file by one request. It ends with its last reference, however the request ends.
@@ -48,9 +61,39 @@ final class ExportFiles: Sendable {
     }
 
     private struct PinState {
-        var pins: [String: Pin] = [:]
+        /// The files of each address, the oldest first. An address without files has no entry.
+        var pins: [String: [Pin]] = [:]
         var number = 0
         var writing = 0
+
+        /// The file that a request reads; nil if it needs a new one.
+        func pin(of address: String, for reading: Reading, at now: Instant) -> Pin? {
+            let known = pins[address] ?? []
+            switch reading {
+            case .whole: return known.last { now.seconds - $0.since.seconds <= ExportFiles.freshSeconds }
+            case .parts(let tag):
+                // Without a tag, a part may be of any file that others read. The oldest stays the same for all of them.
+                return tag.flatMap { tag in known.first { $0.entityTag == tag } } ?? known.first
+            }
+        }
+
+        /// Changes a file, if it is still one of the address's.
+        mutating func update(_ key: Key, _ change: (inout Pin) -> Void) {
+            guard let index = pins[key.address]?.firstIndex(where: { $0.number == key.number }) else { return }
+            change(&pins[key.address, default: []][index])
+        }
+
+        mutating func remove(_ isUnwanted: (Pin) -> Bool) -> [Key] {
+            var removed: [Key] = []
+            for (address, known) in pins {
+                let unwanted = known.filter(isUnwanted)
+                guard !unwanted.isEmpty else { continue }
+                removed += unwanted.map { Key(address: address, number: $0.number) }
+                let rest = known.filter { !isUnwanted($0) }
+                pins[address] = rest.isEmpty ? nil : rest
+            }
+            return removed
+        }
     }
 
     /// The most bytes of all files, and of one.
@@ -59,6 +102,9 @@ final class ExportFiles: Sendable {
     /// The seconds after the last use for which a file is reused, and the longest reuse: later clients get newer data.
     private static let idleSeconds = 60
     private static let longestSeconds = 900
+    /// The greatest age of a file that a client gets from its beginning: that of pictures in a cache. Other clients may
+    /// still read older files in parts.
+    private static let freshSeconds = 60
     /// The most files that are written concurrently, so that other queries aren't delayed.
     private static let maximumConcurrentWrites = 4
 
@@ -81,28 +127,30 @@ final class ExportFiles: Sendable {
     /// The file of an export, which is written first if there is none.
     /// - Returns: nil for an export that is too large, or if the disk has no room, where it can be streamed instead.
     /// - Throws: `WorkError.overloaded`; errors of reading.
-    func file(of export: PreparedExport) async throws -> Pinned? {
+    func file(of export: PreparedExport, for reading: Reading = .parts(tag: nil)) async throws -> Pinned? {
         expire()
         let pin = state.withLock { state -> Pin in
             let now = now()
             var pin: Pin
-            if let known = state.pins[export.address] {
+            if let known = state.pin(of: export.address, for: reading, at: now) {
                 pin = known
             } else {
                 state.number += 1
                 pin = Pin(number: state.number, export: export, since: now, lastUsed: now)
+                state.pins[export.address, default: []].append(pin)
             }
             pin.users += 1
-            state.pins[export.address] = pin
+            state.update(Key(address: export.address, number: pin.number)) { $0.users = pin.users }
             return pin
         }
         let key = Key(address: export.address, number: pin.number)
         let use = Use(self, key)
         do {
             let file = try await files.value(for: key) { [self] in try await write(pin.export) }
+            state.withLock { state in state.update(key) { $0.entityTag = file?.entityTag } }
             return file.map { Pinned(export: pin.export, file: $0, use: use) }
         } catch {
-            removePin(key)
+            _ = state.withLock { state in state.remove { $0.number == key.number } }
             if export.isStreamable, error is PackError { return nil }
             throw error
         }
@@ -111,13 +159,11 @@ final class ExportFiles: Sendable {
     /// Removes files that are no longer read.
     func expire() {
         let now = now()
-        let old = state.withLock { state -> [Key] in
-            let old = state.pins.filter {
-                $0.value.users == 0 && now.seconds - $0.value.lastUsed.seconds > Self.idleSeconds
-                    || now.seconds - $0.value.since.seconds > Self.longestSeconds
+        let old = state.withLock { state in
+            state.remove {
+                $0.users == 0 && now.seconds - $0.lastUsed.seconds > Self.idleSeconds
+                    || now.seconds - $0.since.seconds > Self.longestSeconds
             }
-            for address in old.keys { state.pins[address] = nil }
-            return old.map { Key(address: $0.key, number: $0.value.number) }
         }
         for key in old { files.remove(key) }
     }
@@ -125,16 +171,10 @@ final class ExportFiles: Sendable {
     private func endUse(_ key: Key) {
         let now = now()
         state.withLock { state in
-            guard var pin = state.pins[key.address], pin.number == key.number else { return }
-            pin.users -= 1
-            pin.lastUsed = now
-            state.pins[key.address] = pin
-        }
-    }
-
-    private func removePin(_ key: Key) {
-        state.withLock { state in
-            if state.pins[key.address]?.number == key.number { state.pins[key.address] = nil }
+            state.update(key) { pin in
+                pin.users -= 1
+                pin.lastUsed = now
+            }
         }
     }
 

@@ -42,7 +42,8 @@ struct PreparedExport: Sendable {
 ///
 /// A plain GET of text is streamed, because its length is unknown before the end. HEAD and range requests are answered
 /// from a file. The file is written first and used as long as clients read it, so that its parts match. Packs are
-/// always answered from such a file, and so are parts of an export, whose end tells where the next one begins.
+/// always answered from such a file, and so are parts of an export, whose end tells where the next one begins. What is
+/// requested as a whole is no older than a minute, whatever others read meanwhile.
 struct ExportRoutes: Sendable {
     let frames: FrameSource
     let features: FeatureSource
@@ -98,7 +99,7 @@ struct ExportRoutes: Sendable {
         case .export(let export): prepared = export
         }
         let wantsFile = !prepared.isStreamable || request.method == .head || received.headers[.range] != nil
-        if wantsFile, let pinned = try await files.file(of: prepared) {
+        if wantsFile, let pinned = try await files.file(of: prepared, for: Self.reading(request)) {
             // There is no rest that could be wrong.
             if rest != nil, ByteRange(rest, of: pinned.file.size) == .unsatisfiable {
                 return try Problem.unsatisfiableRange(of: pinned.file.size, request, context)
@@ -120,6 +121,15 @@ struct ExportRoutes: Sendable {
             return (parts, first)
         }
         return Response(status: .ok, headers: headers, body: try StreamedResponse.body(first, parts, work: work))
+    }
+
+    /// How a request reads the file. `HEAD` is the beginning of reading in parts, and `bytes=0-` takes the whole, whose
+    /// tag then names the rest.
+    private static func reading(_ request: Request) -> ExportFiles.Reading {
+        let tag = request.headers[.ifRange].map { String($0.dropFirst().dropLast()) }
+        let range = request.headers[.range]
+        let isWhole = request.method == .get && tag == nil && (range == nil || range == "bytes=0-")
+        return isWhole ? .whole : .parts(tag: tag)
     }
 
     /// The export of a job.
