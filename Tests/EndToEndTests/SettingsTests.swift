@@ -41,6 +41,31 @@ struct SettingsTests {
         }
     }
 
+    @Test("a list in a variable has commas between its values, and overrides the file")
+    func listVariable() throws {
+        let yaml = "server: { trustedProxies: [10.0.0.1], allowedHosts: [a.example] }"
+        let environment = [
+            "BILLOW_SERVER_TRUSTED_PROXIES": "192.0.2.1, 10.0.0.0/8",
+            "BILLOW_DEFAULT_SERVER_ALLOWED_HOSTS": "b.example",
+            "BILLOW_SEVERITY_THRESHOLDS_C60": "0.1,0.2,0.3,0.5",
+        ]
+        let settings = try read(yaml, environment: environment)
+        let same = try read(
+            """
+            server: { trustedProxies: [192.0.2.1, 10.0.0.0/8], allowedHosts: [a.example] }
+            severityThresholds: { C60: [0.1, 0.2, 0.3, 0.5] }
+            """)
+        #expect(settings.server.trustedProxies == same.server.trustedProxies)
+        #expect(settings.server.allowedHosts == same.server.allowedHosts)
+        #expect(settings.severityTable == same.severityTable)
+        #expect(try read(yaml, environment: ["BILLOW_SERVER_TRUSTED_PROXIES": ""]).server.trustedProxies.isEmpty)
+        let wrong = problems(nil, environment: ["BILLOW_SERVER_TRUSTED_PROXIES": "10.0.0.1,proxy"])
+        #expect(
+            wrong.map(Self.words) == [
+                "server.trustedProxies is 'proxy'; it must be IP addresses, or ranges such as 10.0.0.0/8"
+            ])
+    }
+
     static let whole = """
         server: { host: 0.0.0.0, port: 9001, publicURL: "https://x.example/b", anonymousRead: true }
         database: data/b.sqlite

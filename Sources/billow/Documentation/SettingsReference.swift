@@ -10,9 +10,9 @@ struct SettingsReference {
         /// Its valid values, in the reader's words.
         var allowed: String
 
-        /// Its environment variable; nil for lists and their contents.
+        /// Its environment variable; nil for a setting of a source.
         var variable: String? {
-            path.contains("[") || allowed.hasPrefix("a list of") ? nil : SettingsEnvironment.variable(path)
+            path.contains("[") ? nil : SettingsEnvironment.variable(path)
         }
     }
 

@@ -201,16 +201,24 @@ final class SettingsReader {
             }
         }
 
-        /// A list of values.
+        /// A list of values. A variable has them with commas between.
         func list<Value>(_ key: String, expected: String, _ parse: (String) -> Value?) -> [Value]? {
-            elements(key, expected: " of \(expected)")?.compactMap { path, element in
-                guard let text = scalar(element, path)?.text else { return nil }
-                guard let value = parse(text) else {
-                    reader.problem(path, at: element.place, "is '\(text)'; it must be \(expected)")
-                    return nil
-                }
+            func element(_ text: String, path: String, at place: SettingOrigin?) -> Value? {
+                let value = parse(text)
+                if value == nil { reader.problem(path, at: place, "is '\(text)'; it must be \(expected)") }
                 return value
             }
+            func separated(_ given: (text: String, place: SettingOrigin)) -> [Value] {
+                given.text.split(separator: ",").compactMap { part in
+                    element(part.trimmingCharacters(in: .whitespaces), path: path(of: key), at: given.place)
+                }
+            }
+            let outside = outside(key).map(separated)
+            let listed = elements(key, expected: " of \(expected)")?.compactMap { path, node in
+                scalar(node, path).flatMap { element($0.text, path: path, at: node.place) }
+            }
+            let otherwise = otherwise(key).map(separated)
+            return outside.first ?? listed ?? otherwise
         }
 
         /// The elements of a list; nil if there is none.
