@@ -118,7 +118,7 @@ struct DatabaseFile {
 
     private func reading<T>(readonly: Bool = true, immutable: Bool = false, _ body: (Database) throws -> T) throws -> T
     {
-        var configuration = Configuration()
+        var configuration = Configuration.atDefaultPriority
         configuration.readonly = readonly
         configuration.busyMode = .timeout(TimeInterval(SQLiteStore.busyTimeoutSeconds))
         let queue = try DatabaseQueue(
@@ -288,7 +288,7 @@ struct DatabaseFile {
     /// deletes them when it is the last to close.
     func removeEmptyCompanions() {
         guard FileManager.default.fileExists(atPath: path + "-wal"), Self.size(path + "-wal") == 0 else { return }
-        var configuration = Configuration()
+        var configuration = Configuration.atDefaultPriority
         configuration.busyMode = .immediateError
         // If the file can't be opened for writing, the empty files stay. They do no harm.
         guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return }

@@ -53,7 +53,7 @@ extension SQLiteStore {
     private static let pagesAtOnce: CInt = 4_096
 
     private static func copy(_ db: Database, to path: String, unless isCancelled: CancellationFlag) throws {
-        var configuration = Configuration()
+        var configuration = Configuration.atDefaultPriority
         configuration.prepareDatabase(RowSum.register)
         let copy = try DatabaseQueue(path: path, configuration: configuration)
         // Starts the read transaction that holds all steps at one version.

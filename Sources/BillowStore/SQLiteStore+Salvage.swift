@@ -28,7 +28,7 @@ extension SQLiteStore {
         finish: @escaping @Sendable (UnfinishedFile) throws -> Named
     ) async throws(StoreError) -> (result: SalvageResult, named: Named) {
         let result: Result<(SalvageResult, Named), any Error> = await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .userInitiated).async {
+            DispatchQueue.global().async {
                 continuation.resume(
                     returning: Result { try salvageSynchronously(damaged, as: path, at: now, finish: finish) })
             }
@@ -52,7 +52,7 @@ extension SQLiteStore {
         }
         do {
             // A source with an unreadable row gets a replacement row later (see `Salvage.nameSources`).
-            var writing = Configuration()
+            var writing = Configuration.atDefaultPriority
             writing.foreignKeysEnabled = false
             writing.prepareDatabase(RowSum.register)
             let target = try DatabaseQueue(path: unfinished.path, configuration: writing)
@@ -119,7 +119,7 @@ private struct SalvageSource {
 
     /// Writes the rows that are found page by page into a separate file; nil if none are found.
     private static func search(_ path: String, into pages: String) throws -> DatabaseQueue? {
-        var configuration = Configuration()
+        var configuration = Configuration.atDefaultPriority
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
             try RowSum.register(db)
@@ -145,7 +145,7 @@ private struct SalvageSource {
     }
 
     private static func open(_ path: String) throws -> DatabaseQueue {
-        var configuration = Configuration()
+        var configuration = Configuration.atDefaultPriority
         configuration.readonly = true
         configuration.busyMode = .timeout(TimeInterval(SQLiteStore.busyTimeoutSeconds))
         configuration.prepareDatabase { db in
@@ -212,7 +212,7 @@ private struct SalvageSource {
         for suffix in ["", "-wal"] where FileIdentity(damaged + suffix) != nil {
             try FileManager.default.copyItem(atPath: damaged + suffix, toPath: copy + suffix)
         }
-        var configuration = Configuration()
+        var configuration = Configuration.atDefaultPriority
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA writable_schema = ON") }
         let queue = try DatabaseQueue(path: copy, configuration: configuration)
         try queue.writeWithoutTransaction { db in

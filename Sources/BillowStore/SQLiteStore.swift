@@ -72,7 +72,7 @@ package final class SQLiteStore: SQLStore {
         do {
             while true {
                 let result: Result<SQLiteStore, any Error> = await withCheckedContinuation { continuation in
-                    DispatchQueue.global(qos: .userInitiated).async {
+                    DispatchQueue.global().async {
                         continuation.resume(
                             returning: Result {
                                 try SQLiteStore(
@@ -218,7 +218,7 @@ package final class SQLiteStore: SQLStore {
     private static let maximumLogBytes = 64 << 20
 
     private static var configuration: Configuration {
-        var configuration = Configuration()
+        var configuration = Configuration.atDefaultPriority
         configuration.label = "store"
         configuration.busyMode = .timeout(TimeInterval(busyTimeoutSeconds))
         configuration.maximumReaderCount = readers

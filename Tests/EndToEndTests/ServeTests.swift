@@ -20,6 +20,25 @@ struct ServeTests {
     /// z6 over the south of Florida.
     private static let florida = "/tiles/hexagons/20260721T200000Z/6/17/27.png"
 
+    #if os(Linux)
+        /// Dispatch reports each thread that may not have the priority of its queue, for example in a service.
+        @Test("no queue asks for a higher priority than its process has", .enabled(if: getuid() == 0))
+        func priorities() async throws {
+            let server = try await Server("--database", folder.path("x.sqlite"))
+            #expect(try await server.get("/collections/hexagons/items").status == 200)
+            let tasks = "/proc/\(server.command.processIdentifier)/task"
+            let raised = try FileManager.default.contentsOfDirectory(atPath: tasks).filter { thread in
+                // A thread may end meanwhile. The fields after the name begin with the third; the 19th is `nice`.
+                guard let line = try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8) else {
+                    return false
+                }
+                return line.split(separator: ")").last?.split(separator: " ")[16] == "-2"
+            }
+            #expect(raised.isEmpty)
+            #expect(try await server.stop() == 0)
+        }
+    #endif
+
     @Test(
         "imported reports are on the tile of their time, at once and beside the running server; SIGTERM ends it with 0")
     func importBeside() async throws {
