@@ -124,6 +124,8 @@ export function snippets(content) {
         {
             title: "MapLibre GL", text: [
                 `map.jumpTo({ center: [${longitude}, ${latitude}], zoom: ${zoom} });`,
+                "// MapLibre can leave finer tiles over the new ones after zooming out. This ends their time at once.",
+                'map.on("sourcedata", ({ tile }) => tile?.registerFadeDuration?.(0));',
                 ...all.flatMap(({ json: url, opacity }, index) => [
                     `map.addSource("billow-${index}", { type: "raster", url: ${json(url)}, tileSize: 256 });`,
                     `map.addLayer({ id: "billow-${index}", type: "raster", source: "billow-${index}",
