@@ -6,6 +6,8 @@ import { claimPrefetchedTile, fetchResponse, timeoutSignal } from "./server.js";
 import { TileMarks } from "./tile-marks.js";
 
 const PROTOCOL = "billow-tile";
+/** The ids of the sources and layers begin with this. */
+const PREFIX = "turbulence-";
 const TILE_TIMEOUT_MILLISECONDS = 30_000;
 const CHECK_MILLISECONDS = 100;
 /** The size of the headers of a response, which is all that an unchanged tile costs. */
@@ -15,13 +17,19 @@ const DIMMED_OPACITY = 0.3;
 /** Fading would show colours without a meaning. */
 const NO_FADE = { "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 } };
 
+/** Ends the fade of a new tile before it begins. MapLibre draws finer tiles over a new one until its fade has ended. It
+ * learns the end of a fade only by drawing, and without a fade it does not check again. So after zooming out, tiles of
+ * several zooms would stay over each other.
+ * @param {{ registerFadeDuration?: (milliseconds: number) => void } | undefined} tile */
+const endFade = (tile) => tile?.registerFadeDuration?.(0);
+
 /** A part of a picture: one raster source, its request, and the headers of its tiles. */
 class Part extends TileMarks {
     /** @param {number} number
      * @param {Billow.PictureRequest["parts"][number]} request */
     constructor(number, { key, template, opacity }) {
         super();
-        this.id = `turbulence-${number}`;
+        this.id = `${PREFIX}${number}`;
         this.number = number;
         this.key = `${template} ${key}`;
         this.template = template;
@@ -95,6 +103,9 @@ export class Pictures {
         this.#map = map;
         this.#changed = changed;
         library.addProtocol(PROTOCOL, (request, abort) => this.#loadTile(request.url, abort));
+        map.on("sourcedata", ({ sourceId, tile }) => {
+            if (sourceId?.startsWith(PREFIX)) endFade(tile);
+        });
     }
 
     get current() { return this.#current; }

@@ -22,12 +22,21 @@ import { Retry, worstStates } from "./tile-states.js";
 /** An event of a tile of a source. `key` differs between repetitions of the world.
  * @typedef {{
  *     sourceId?: string,
- *     tile?: { tileID?: { key: string, canonical: { z: number, x: number, y: number } } },
+ *     tile?: {
+ *         tileID?: { key: string, canonical: { z: number, x: number, y: number } },
+ *         registerFadeDuration?: (milliseconds: number) => void,
+ *     },
  * }} TileEvent */
 
 /** Identifies a tile of a source. An error may have none.
  * @param {TileEvent["tile"]} tile */
 const idOf = (tile) => tile?.tileID?.key ?? tile;
+
+/** Ends the fade of a new tile before it begins. MapLibre draws finer tiles over a new one until its fade has ended. It
+ * learns the end of a fade only by drawing, and without a fade it does not check again. So after zooming out, tiles of
+ * several zooms would stay over each other.
+ * @param {TileEvent["tile"]} tile */
+const endFade = (tile) => tile?.registerFadeDuration?.(0);
 
 /** The number of frames and points made so far, for the ids of their sources. */
 let made = 0;
@@ -64,6 +73,7 @@ export class MapLibreFrames {
     /** @param {TileEvent} event */
     #onEnd = (event) => {
         if (event.tile) this.#record(event, "loaded");
+        if (this.#tiles.has(event.sourceId ?? "")) endFade(event.tile);
         this.#replaceFailed();
     };
     /** @param {TileEvent} event */

@@ -104,6 +104,36 @@ class Viewer:
             return count;
         }}""", base64.b64encode(picture).decode())
 
+    def settled_picture(self, part):
+        """Returns a picture of a part of the page as soon as two in a row are the same."""
+        x, y, width, height = part
+        clip = {"x": x, "y": y, "width": width, "height": height}
+        last = None
+        deadline = time.monotonic() + WAIT_MILLISECONDS / 1000
+        while (picture := self.page.screenshot(clip=clip)) != last:
+            assert time.monotonic() < deadline, "the page does not come to rest"
+            last = picture
+            self.page.wait_for_timeout(500)
+        return picture
+
+    def count_differences(self, one, other):
+        """Counts the pixels of two pictures of one size that clearly differ."""
+        return self.page.evaluate("""async (texts) => {
+            const [one, other] = await Promise.all(texts.map(async (text) => {
+                const image = new Image();
+                image.src = `data:image/png;base64,${text}`;
+                await image.decode();
+                const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+                context.drawImage(image, 0, 0);
+                return context.getImageData(0, 0, image.width, image.height).data;
+            }));
+            let count = 0;
+            for (let place = 0; place < one.length; place += 4) {
+                if ([0, 1, 2].some((colour) => Math.abs(one[place + colour] - other[place + colour]) > 60)) count += 1;
+            }
+            return count;
+        }""", [base64.b64encode(picture).decode() for picture in (one, other)])
+
     def vivid(self, x, y, width, height):
         """Counts the pixels of a part of the page with turbulence colours. Land and sea are almost grey."""
         return self.count_pixels("Math.max(red, green, blue) - Math.min(red, green, blue) > 90", x, y, width, height)
@@ -711,6 +741,58 @@ def filters_keep_playing(viewer):
     viewer.page.wait_for_timeout(1_500)
     viewer.until("document.querySelector('#play').dataset.playing === 'true'")
     viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
+
+
+def zoomed_out(viewer):
+    """after zooming out, however fast, the map looks as a page that is opened there: no tile of another zoom is left"""
+    part = (340, 150, 600, 350)
+    longitude, latitude = viewer.busy_place()
+    instant = time.strftime("%Y%m%dT%H%M00Z", time.gmtime(time.time() - 600))
+    start = f"map=5/{latitude}/{longitude}&time={instant}"
+
+    def buttons():
+        for _ in range(2):
+            viewer.page.click(".maplibregl-ctrl-zoom-out")
+
+    def wheel():
+        viewer.page.mouse.move(640, 320)
+        for _ in range(6):
+            viewer.page.mouse.wheel(0, 200)
+            viewer.page.wait_for_timeout(60)
+
+    def slowly():
+        viewer.page.evaluate("""() => new Promise((resolve) => {
+            billow.map.once("moveend", () => resolve());
+            billow.map.easeTo({ zoom: billow.map.getZoom() - 3, duration: 4000 });
+        })""")
+
+    def route():
+        viewer.page.fill("#route-text", "KJFK EGLL")
+        viewer.page.press("#route-text", "Enter")
+        viewer.until("location.hash.includes('route=') && billow.map.getZoom() < 4 && !billow.map.isMoving()")
+        viewer.page.click("#route-close")
+
+    single, several = "layers=gtg,hexagons,hazards,pireps", "layers=hexagons,hazards,pireps&opacity=hazards:60"
+    for layers, zoom_out in ((single, buttons), (single, wheel), (several, slowly), (single, route)):
+        viewer.page.goto("about:blank")
+        viewer.open(f"#{layers}&{start}")
+        viewer.settled_picture(part)
+        zoom_out()
+        viewer.until("!billow.map.isMoving()")
+        viewer.until_shown()
+        seen = viewer.settled_picture(part)
+        # The address has rounded numbers, so the new page jumps to the exact ones.
+        exact = viewer.page.evaluate("({ zoom: billow.map.getZoom(), center: billow.map.getCenter().toArray() })")
+        hash, moved = viewer.hash(), viewer.page
+        viewer.page = viewer.context.new_page()
+        viewer.open(hash)
+        viewer.jump(json.dumps(exact))
+        viewer.until_shown()
+        fresh = viewer.settled_picture(part)
+        different = viewer.count_differences(seen, fresh)
+        viewer.page.close()
+        viewer.page = moved
+        assert different < 600 * 350 / 200, (layers, zoom_out.__name__, different)
 
 
 def ground(viewer):
@@ -2367,7 +2449,7 @@ ALL = [
     live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
     busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
-    frame_in_parts, filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe,
+    frame_in_parts, filters_keep_playing, zoomed_out, ground, names_beside_labels, names_beside_reports, online_base_map, globe,
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, absent_field, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,

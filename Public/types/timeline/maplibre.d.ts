@@ -79,7 +79,7 @@ export type MapLibreMap = {
  * An event of a tile of a source. `key` differs between repetitions of the world.
  */
 export type TileEvent = {
-    sourceId?: string;
+    sourceId?: string | undefined;
     tile?: {
         tileID?: {
             key: string;
@@ -88,6 +88,7 @@ export type TileEvent = {
                 x: number;
                 y: number;
             };
-        };
-    };
+        } | undefined;
+        registerFadeDuration?: ((milliseconds: number) => void) | undefined;
+    } | undefined;
 };

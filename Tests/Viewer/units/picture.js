@@ -13,6 +13,7 @@ class FakeMap {
      * @param {{ tiles: string[] }} source */
     addSource(id, { tiles }) { this.layers.set(id, { tiles, opacity: 0 }); }
     addLayer() {}
+    on() {}
     /** @param {string} id */
     getSource(id) { return this.layers.get(id); }
     removeLayer() {}
