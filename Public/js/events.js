@@ -1,11 +1,20 @@
 // @ts-check
 // The server's events (HTML Living Standard, section 9.2), read by fetch, because EventSource can't send a key.
-import { collectionsOf } from "./layers.js";
-import { fetchResponse } from "./server.js";
+import { contact, recordLine, recordLostBySilence, recordResponse, recordSilence } from "./contact.js";
+import { collectionsOf, isIssued } from "./layers.js";
+import { fetchResponse, now, timeoutSignal } from "./server.js";
 
 const RETRY_MILLISECONDS = 3_000;
-/** The server sends a comment every 15 s. A connection without data for longer is broken. */
-const SILENCE_MILLISECONDS = 25_000;
+/** A silence is counted in ticks. A page that was busy or asleep itself misses them, and raises no false alarm. */
+const TICK_MILLISECONDS = 1_000;
+/** The server sends a comment every 2 s. After so many ticks without a line, the page checks contact. */
+export const SILENT_TICKS = 5;
+/** After so many ticks the connection is broken, even if the server answers. */
+export const BROKEN_TICKS = 25;
+/** A check that takes longer ends the word "Live". */
+export const CHECK_MILLISECONDS = 500;
+/** A check that takes longer means lost contact. */
+export const CHECK_TIMEOUT_MILLISECONDS = 4_000;
 
 /** @typedef {(name: string, data: string) => void} OnEvent
  * @typedef {{ lastEventID: string | null }} State the event after which a new connection continues */
@@ -47,12 +56,13 @@ async function readStream(path, onEvent, state, isPaused) {
     /** @type {Record<string, string>} */
     const headers = { Accept: "text/event-stream" };
     if (state.lastEventID) headers["Last-Event-ID"] = state.lastEventID;
-    /** @type {number | undefined} */
-    let watchdog;
-    const restartWatchdog = () => {
-        clearTimeout(watchdog);
-        watchdog = setTimeout(() => abort.abort(), SILENCE_MILLISECONDS);
-    };
+    let ticks = 0, checkTicks = 0;
+    const watchdog = setInterval(() => {
+        ticks += 1;
+        checkTicks = ticks >= SILENT_TICKS || contact.problem !== null ? checkTicks + 1 : 0;
+        if (ticks >= BROKEN_TICKS) abort.abort();
+        else if (checkTicks % SILENT_TICKS === 1) checkContact();
+    }, TICK_MILLISECONDS);
     try {
         const response = await fetchResponse(path, { signal: abort.signal, headers, cache: "no-store" });
         const reader = response.body?.getReader();
@@ -60,9 +70,10 @@ async function readStream(path, onEvent, state, isPaused) {
         const decoder = new TextDecoder();
         let text = "";
         for (;;) {
-            restartWatchdog();
             const { done, value } = await reader.read();
             if (done) return;
+            ticks = 0;
+            recordLine(now());
             text += decoder.decode(value, { stream: true });
             const blocks = text.split("\n\n");
             text = blocks.pop() ?? "";
@@ -70,7 +81,24 @@ async function readStream(path, onEvent, state, isPaused) {
         }
     } finally {
         document.removeEventListener("visibilitychange", abortIfPaused);
-        clearTimeout(watchdog);
+        clearInterval(watchdog);
+    }
+}
+
+/** Asks a silent server for a sign of life. Any response is one. */
+async function checkContact() {
+    const sentAt = now();
+    const slow = setTimeout(recordSilence, CHECK_MILLISECONDS);
+    try {
+        await fetch("healthz", { signal: timeoutSignal(undefined, CHECK_TIMEOUT_MILLISECONDS), cache: "no-store" });
+        recordResponse(now());
+    } catch (error) {
+        const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
+        // A response or a line may have arrived meanwhile.
+        if (contact.since !== null && contact.since > sentAt) recordLine(contact.since);
+        else recordLostBySilence(isTimeout ? "the server is silent" : "the server can't be reached");
+    } finally {
+        clearTimeout(slow);
     }
 }
 
@@ -89,6 +117,15 @@ export function parseEvent(block, onEvent, state) {
         if (field === "id") state.lastEventID = value;
     }
     if (data.length) onEvent(name, data.join("\n"));
+}
+
+/** Whether a `data` event names a collection of hazards or of a field, which changes some layers. The first event of a
+ * connection names none.
+ * @param {string} data  JSON
+ * @param {string[]} layers */
+export function changesIssued(data, layers) {
+    const { collection } = /** @type {{ collection?: string }} */ (JSON.parse(data));
+    return collection !== undefined && layers.filter(isIssued).flatMap(collectionsOf).includes(collection);
 }
 
 /** The last version that changed each collection, by the events. A layer also changes with a layer that combines it. */

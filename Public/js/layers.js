@@ -39,6 +39,11 @@ export function inDrawingOrder(requested, order = null) {
 export const collectionsOf = (requested) =>
     [requested, ...ALL.filter(({ parts }) => parts.includes(requested)).map(({ id }) => id)];
 
+/** Whether a layer's data is issued for a time, as hazards and fields are. It changes rarely, and each change counts.
+ * @param {string} requested */
+export const isIssued = (requested) =>
+    LAYERS.some(({ id, shape }) => id === requested && FORECAST_SHAPES.includes(shape));
+
 /** Whether a layer shows observed turbulence, as cells or as polygons.
  * @param {string} requested */
 export const showsCells = (requested) =>

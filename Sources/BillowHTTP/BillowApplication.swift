@@ -418,14 +418,11 @@ private struct Drain: Service {
 private struct Heartbeat: Service {
     let hub: EventHub
 
-    /// Proxies close a connection after a minute without data, some after half a minute.
-    private static let interval = Duration.seconds(15)
-
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while true {
                 // Ends only by the shutdown.
-                do { try await Task.sleep(for: Self.interval) } catch { return }
+                do { try await Task.sleep(for: EventHub.heartbeatInterval) } catch { return }
                 hub.sendHeartbeat()
             }
         }

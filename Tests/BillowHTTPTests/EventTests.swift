@@ -104,6 +104,11 @@ struct EventTests {
         #expect(throws: Problem.self) { try hub.listen() }
     }
 
+    @Test("a heartbeat is so frequent that the viewer, which allows five seconds of silence, hears two in that time")
+    func heartbeat() {
+        #expect(EventHub.heartbeatInterval * 2 < .seconds(5))
+    }
+
     @Test("a listener of some collections hears of their changes and of its flight, and of nothing else")
     func collections() async throws {
         let hub = EventHub.quiet()

@@ -126,7 +126,7 @@ struct MirrorListenerTests {
             #expect(request.lowercased().contains("x-api-key: \(Self.key)\r\n"))
             #expect(!request.lowercased().contains("last-event-id"))
             try await eventually("the watch") { clock.sleeps == [MirrorListener.silence] }
-            // Silent for 45 s, which are three heartbeats.
+            // Silent for 45 s, which are three heartbeats of an older server.
             clock.advance(by: MirrorListener.silence)
             try await eventually("the end") { signals.list.count == 3 }
             #expect(signals.closed.map(\.error) == [.timeout] && signals.closed[0].next == .seconds(3))

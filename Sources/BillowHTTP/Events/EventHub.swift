@@ -94,7 +94,10 @@ package final class EventHub: Sendable {
         if slow > 0 { logger.notice("listeners were too slow and were disconnected", metadata: ["count": "\(slow)"]) }
     }
 
-    /// Sends a comment to every listener, so that proxies don't close the connections.
+    /// The time between two comments. Clients notice by their absence, within seconds, that the server is frozen.
+    static let heartbeatInterval = Duration.seconds(2)
+
+    /// Sends a comment to every listener. Proxies also close a connection after half a minute without data.
     func sendHeartbeat() {
         state.withLock { state in
             _ = state.send(ByteBuffer(string: ": alive\n\n")) { _ in true }

@@ -18,7 +18,7 @@ package struct MirrorListener: UpstreamEvents {
     private let random: @Sendable () -> Double
     private let sleep: @Sendable (Duration) async throws -> Void
 
-    /// Three heartbeats of the server.
+    /// Three heartbeats of an older server. A newer one sends one every 2 s.
     static let silence = Duration.seconds(45)
     /// A connection that lasted as long was a good one.
     static let lasting = Duration.seconds(60)

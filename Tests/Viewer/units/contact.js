@@ -1,5 +1,7 @@
 // @ts-check
-import { contact, onContact, recordNoResponse, recordResponse } from "/js/contact.js";
+import {
+    contact, onContact, recordLine, recordLostBySilence, recordNoResponse, recordResponse, recordSilence,
+} from "/js/contact.js";
 import { equal, test } from "../harness.js";
 
 test("listeners are called when contact is lost or restored, or the reason changes", () => {
@@ -12,7 +14,26 @@ test("listeners are called when contact is lost or restored, or the reason chang
     equal(contact.since, 1, "the time of the last response stays");
     for (const time of [2, 3]) recordResponse(time);
     equal(problems, ["timed out", "refused", null]);
-    equal(contact, { since: 3, problem: null });
+    equal(contact, { since: 3, problem: null, isSilent: false });
     for (const reason of ["refused", "refused. The page shows saved data", "refused"]) recordNoResponse(reason);
     equal(problems.slice(3), ["refused", "refused. The page shows saved data"], "the more detailed reason stays");
+});
+
+test("a line of the events ends a silence, but does not mean contact while requests fail", () => {
+    recordResponse(1);
+    recordSilence();
+    equal(contact, { since: 1, problem: null, isSilent: true });
+    recordLine(2);
+    equal(contact, { since: 2, problem: null, isSilent: false });
+    recordSilence();
+    recordLostBySilence("silent");
+    equal(contact, { since: 2, problem: "silent", isSilent: false });
+    recordLine(3);
+    equal(contact, { since: 3, problem: null, isSilent: false });
+    recordNoResponse("refused");
+    recordLine(4);
+    equal(contact, { since: 3, problem: "refused", isSilent: false });
+    recordLostBySilence("silent");
+    equal(contact.problem, "refused", "the first reason stays");
+    recordResponse(5);
 });

@@ -1,6 +1,10 @@
 // @ts-check
-import { Changes, parseEvent } from "/js/events.js";
-import { equal, ok, test } from "../harness.js";
+import { contact, recordResponse } from "/js/contact.js";
+import {
+    BROKEN_TICKS, Changes, changesIssued, CHECK_MILLISECONDS, CHECK_TIMEOUT_MILLISECONDS, listen, parseEvent,
+    SILENT_TICKS,
+} from "/js/events.js";
+import { equal, flushMicrotasks, ManualTime, ok, test, withResponses } from "../harness.js";
 
 /** Parses some blocks. Returns their events and the last id.
  * @param {...string} blocks */
@@ -32,3 +36,85 @@ test("an event changes the layers of its collection, and the parts of a combined
     equal(layers.map((some) => changes.versionOf(some)), [9, 9, 9]);
     ok(!changes.record("no JSON", ["traffic"]), "no JSON");
 });
+
+test("an event that names hazards or a field is urgent, and one of cells or of all collections is not", () => {
+    const view = ["gtg", "hexagons", "hazards"];
+    equal(["gtg", "hazards", "turbulence", "advisories"].map((collection) =>
+        changesIssued(JSON.stringify({ collection, version: 2 }), view)), [true, true, false, false]);
+    ok(!changesIssued('{"area":"all","version":9}', view), "the first event of a connection");
+});
+
+/** Listens to a stream whose lines and whose server a test controls.
+ * @param {(world: {
+ *     time: ManualTime, line: () => Promise<void>, server: { answers: boolean }, counts: { checks: number, lost: number },
+ * }) => Promise<void>} body */
+const withStream = (body) => ManualTime.use(async (time) => {
+    recordResponse(1);
+    const server = { answers: true }, counts = { checks: 0, lost: 0 };
+    let isPaused = false;
+    /** @type {(result: { done: boolean, value: Uint8Array }) => void} */
+    let arrive = () => {};
+    await withResponses(({ url, signal }) => {
+        const aborted = new Promise((_, reject) => {
+            signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+        });
+        aborted.catch(() => {});
+        if (url.pathname.endsWith("/healthz")) {
+            counts.checks += 1;
+            return server.answers ? new Response("ok") : /** @type {Promise<never>} */ (aborted);
+        }
+        const read = () => Promise.race([aborted, new Promise((resolve) => { arrive = resolve; })]);
+        return /** @type {any} */ ({ ok: true, headers: new Headers(), body: { getReader: () => ({ read }) } });
+    }, async () => {
+        listen("events", () => {}, () => { counts.lost += 1; }, () => isPaused);
+        await flushMicrotasks();
+        await body({
+            time, server, counts, line: async () => {
+                arrive({ done: false, value: new TextEncoder().encode(": alive\n\n") });
+                await flushMicrotasks();
+            },
+        });
+        isPaused = true;
+        document.dispatchEvent(new Event("visibilitychange"));
+        await flushMicrotasks();
+        time.advance(10_000);
+        await flushMicrotasks();
+    });
+    recordResponse(1);
+});
+
+/** @param {ManualTime} time
+ * @param {number} seconds */
+async function pass(time, seconds) {
+    for (let second = 0; second < seconds; second += 1) {
+        time.advance(1_000);
+        await flushMicrotasks();
+    }
+}
+
+test("a frozen server is not live within seconds, and is again with its first line",
+    () => withStream(async ({ time, server, counts, line }) => {
+    for (let count = 0; count < 10; count += 1) {
+        await pass(time, SILENT_TICKS - 1);
+        await line();
+    }
+    equal([counts.checks, contact.problem, contact.isSilent], [0, null, false], "a line came in time");
+    server.answers = false;
+    await pass(time, SILENT_TICKS);
+    time.advance(CHECK_MILLISECONDS);
+    equal([counts.checks, contact.isSilent], [1, true]);
+    time.advance(CHECK_TIMEOUT_MILLISECONDS);
+    await flushMicrotasks();
+    equal([contact.problem, contact.isSilent], ["the server is silent", false]);
+    ok(SILENT_TICKS * 1_000 + CHECK_TIMEOUT_MILLISECONDS < 10_000, "within ten seconds");
+    await line();
+    equal([contact.problem, counts.lost], [null, 0]);
+}));
+
+test("silent events of a server that answers raise no alarm, and are requested again",
+    () => withStream(async ({ time, counts }) => {
+    await pass(time, BROKEN_TICKS - 1);
+    equal([counts.checks, counts.lost, contact.problem, contact.isSilent], [4, 0, null, false]);
+    await pass(time, 1);
+    equal([counts.lost, contact.problem], [1, null]);
+}));
