@@ -15,9 +15,11 @@ import { Legend } from "./js/legend.js";
 import { measureCards } from "./js/layout.js";
 import { loadLibrary, makeMap } from "./js/map.js";
 import { MissingAreas } from "./js/missing-areas.js";
-import { isMarkedIncomplete, pictureState } from "./js/picture-state.js";
+import { isMarkedIncomplete, lacksNewField, OLD_PICTURE_MILLISECONDS, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
-import { isRenewed, onAttention, pollMilliseconds, renewalDelay, savesPixels } from "./js/renewal.js";
+import {
+    isRenewed, onAttention, pollMilliseconds, renewalDelay, savesPixels, UrgentRenewals,
+} from "./js/renewal.js";
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
@@ -134,6 +136,7 @@ async function start() {
             ? { current: firstPicture.current, next: pictures.next, isOutdated: false } : pictures;
         knowledge.lacking = lackingInView();
         const moment = pictureState(knowledge);
+        if (isOutOfStep()) renewSoon();
         status.show(knowledge);
         dock.show(moment);
         showSources(knowledge.server, contact.problem !== null);
@@ -200,6 +203,11 @@ async function start() {
      * @type {{ subject: string, isPast: boolean } | null} */
     let refused = null;
     let isDrawing = false;
+    const urgent = new UrgentRenewals();
+    /** @type {number | undefined} */
+    let urgentTimer;
+    /** Whether the picture is renewed, however new it is. */
+    let isUrgent = false;
     /** Keeps names off a picture's labels, and saves its tiles; loaded after the first picture. */
     let completePicture = () => {};
     let attribution = "";
@@ -310,9 +318,28 @@ async function start() {
         timer = setTimeout(poll, pollMilliseconds(changes !== null, view.time === null ? renewalDue() : Infinity));
     }
 
+    /** Whether the live picture contradicts the server's data, and is not about to be replaced. */
+    function isOutOfStep() {
+        const { current, next } = pictures;
+        if (view.time !== null || dock.isOpen || next || !current || contact.problem !== null) return false;
+        return current.isTorn || lacksNewField(knowledge, current);
+    }
+
+    /** Renews the live picture within a second, unless that has happened often of late. */
+    function renewSoon() {
+        urgentTimer ??= setTimeout(() => {
+            urgentTimer = undefined;
+            if (isPaused()) return;
+            urgent.spend();
+            isUrgent = true;
+            poll();
+            dock.refresh();
+        }, urgent.delay);
+    }
+
     /** Follows the events, which announce new data. If the stream breaks, the page polls at once. */
     async function followEvents() {
-        const { Changes, listen } = await import("./js/events.js");
+        const { Changes, changesIssued, listen } = await import("./js/events.js");
         /** @type {number | null} */
         let pendingPoll = null;
         let renewedAt = performance.now();
@@ -337,6 +364,7 @@ async function start() {
             if (name !== "data") return;
             changes ??= new Changes(knowledge.billow?.version);
             if (!changes.record(data, view.layers)) return;
+            if (changesIssued(data, view.layers)) renewSoon();
             // Data arrives in bursts. The page polls once per burst.
             pendingPoll ??= setTimeout(renew, delay());
         }, () => {
@@ -365,7 +393,9 @@ async function start() {
             const request = await withinExtent(
                 pictureRequest(tileJSON, requested, scale, changes?.versionOf.bind(changes), isFirst));
             if (signal.aborted) return;
-            if (!isRecent(request)) pictures.show(request);
+            if (isRecent(request)) return;
+            isUrgent = false;
+            pictures.show(request);
         } catch (error) {
             if (signal.aborted) return;
             if (!(error instanceof ServerError)) throw error;
@@ -393,6 +423,8 @@ async function start() {
      * @param {Billow.PictureRequest} request */
     function isRecent({ subject, scale }) {
         const { current, next, failed } = pictures;
+        const isOld = now() - (current?.frameTime ?? now()) > OLD_PICTURE_MILLISECONDS;
+        if (isUrgent || isOld || current?.isTorn) return false;
         return view.time === null && !failed && !next && current?.request.subject === subject
             && current.request.scale === scale && isRenewed(current.requestedAt, renewedBytes());
     }
@@ -491,7 +523,14 @@ async function start() {
         map.jumpTo({ center: [parsed.view.longitude, parsed.view.latitude], zoom: parsed.view.zoom });
         applyView();
     });
-    onContact(draw);
+    let hadContact = contact.problem === null;
+    onContact(() => {
+        const hasContact = contact.problem === null;
+        // Nothing that changed meanwhile is on the map.
+        if (hasContact && !hadContact && view.time === null) renewSoon();
+        hadContact = hasContact;
+        draw();
+    });
     onSchemeChange(() => view.style === null && change({}));
     document.addEventListener("visibilitychange", () => {
         if (document.visibilityState !== "visible") return;

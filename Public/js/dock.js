@@ -314,14 +314,14 @@ export class Dock {
      * @param {Moment} state */
     show(state) {
         const wanted = this.#view().time;
-        const { time, isLive, isForecast, isBehind, incomplete } = state;
+        const { time, isLive, isForecast, isBehind, incomplete, isOld } = state;
         if (span.value !== this.#span) span.value = this.#span;
         play.dataset.playing = String(this.#isRunning);
         play.setAttribute("aria-label", this.#isRunning ? "Pause" : "Play");
         Object.assign(byId("dock").dataset, { waiting: this.#isWaiting, open: this.isOpen });
         byId("to-live").hidden = wanted === null && !this.#isRunning;
-        // Without contact, the live picture is not renewed. The dock then shows its time.
-        const isRenewed = isLive && contact.problem === null;
+        // Without contact, the live picture is not renewed. The dock then shows its time, as for an old picture.
+        const isRenewed = isLive && contact.problem === null && !contact.isSilent && !isOld;
         const text = time === null ? "not loaded yet" : [
             isRenewed ? null : isForecast ? `forecast, in ${age(time - now())}` : `${age(now() - time)} ago`,
             incomplete ? "incomplete" : null,
@@ -345,7 +345,7 @@ export class Dock {
         const added = this.#marks?.newAt(Number(scrubber.value)) ?? [];
         scrubber.setAttribute(
             "aria-valuetext", [
-                isLive ? "Live" : time === null ? "" : dateTime(time), text, outside,
+                isRenewed ? "Live" : time === null ? "" : dateTime(time), text, outside,
                 added.length && `new: ${added.join(", ")}`,
             ].filter(Boolean).join(", "),
         );

@@ -80,8 +80,9 @@ export class FirstPicture {
                 context.drawImage(images[index], column * size, row * size, size, size);
             }
         });
-        const { simulated, incomplete, frameTime, newestTime } = marks;
-        this.current = { request, simulated, incomplete, frameTime, newestTime, failures: new Map() };
+        const { simulated, incomplete, isTorn, hasField, frameTime, newestTime } = marks;
+        const failures = new Map();
+        this.current = { request, simulated, incomplete, isTorn, hasField, frameTime, newestTime, failures };
         byId("map").dataset.picture = "first";
         byId("crosshair").after(this.#canvas);
     }

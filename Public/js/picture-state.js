@@ -1,15 +1,21 @@
 // @ts-check
 // The instant of the pixels on the map. The header, the form, the timeline, the banners and the map's requests all read
 // it here, so that all of them show the same time.
+import { instantOf } from "./format.js";
+import { isField } from "./layers.js";
 import { now } from "./server.js";
+
+/** The server publishes a snapshot each minute, and the page polls four times a minute. Three minutes mean a fault. */
+export const OLD_PICTURE_MILLISECONDS = 180_000;
 
 /** The state of a picture on the map.
  * @typedef {{
  *     request: { subject: string, key: string, time: number | null, asOf: number | null }, frameTime: number | null,
  *     newestTime?: number | null, simulated: boolean, incomplete: boolean, failures: Map<string, string>,
- *     missedFailures?: Map<string, string>,
+ *     missedFailures?: Map<string, string>, isTorn?: boolean, hasField?: boolean,
  * }} ShownPicture
  *
+ * `isTorn` is true if its tiles are of different states of the data, and `hasField` if one has a turbulence field.
  * `frameTime` and `newestTime` are the oldest and the newest time of its tiles. `failures` has those of its own tiles,
  * and `missedFailures` those of a newer picture that was discarded.
  * `frame` is the timeline's frame on the map. It is null if the timeline shows none; then the picture is on the map.
@@ -24,8 +30,19 @@ import { now } from "./server.js";
  * `time` is null if the map is empty. `isBehind` is true while the map does not yet show the latest request.
  * @typedef {{
  *     time: number | null, isLive: boolean, isForecast: boolean, isPlaying: boolean, isBehind: boolean,
- *     incomplete: boolean,
- * }} PictureState */
+ *     incomplete: boolean, isOld?: boolean,
+ * }} PictureState
+ *
+ * `isOld` is true if a live picture has not been updated for so long that its age has a banner. A live frame of hazards
+ * has the time of their last change, which may be long ago. So frames are not checked. */
+
+/** Whether a layer of fields has data that is newer than a live picture without any field.
+ * @param {{ view: Billow.View, server: Billow.Status | null }} knowledge
+ * @param {{ hasField: boolean, frameTime: number | null }} picture */
+export function lacksNewField({ view, server }, { hasField, frameTime }) {
+    if (hasField || frameTime === null) return false;
+    return view.layers.filter(isField).some((id) => (instantOf(server?.layers?.[id]?.dataTime) ?? 0) > frameTime);
+}
 
 /** Whether the server marks the picture, or one of its tiles, as incomplete. The missing data may lie out of view.
  * @param {OnMap} onMap */
@@ -51,8 +68,10 @@ export function pictureState(onMap) {
         time: null, isLive: false, isForecast: false, isPlaying: false, isBehind: true, incomplete: false,
     };
     const { time, asOf } = current.request;
+    const shown = time ?? current.frameTime ?? asOf;
     return {
-        time: time ?? current.frameTime ?? asOf, isLive: time === null, isForecast: time !== null && time > now(),
+        isOld: time === null && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS,
+        time: shown, isLive: time === null, isForecast: time !== null && time > now(),
         isPlaying: false, isBehind: isOutdated || time !== view.time, incomplete,
     };
 }

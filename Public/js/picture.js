@@ -67,6 +67,10 @@ class Picture {
     get bytes() { return this.parts.reduce((sum, { bytes }) => sum + bytes, 0); }
     get simulated() { return this.parts.some(({ simulated }) => simulated); }
     get incomplete() { return this.parts.some(({ incomplete }) => incomplete); }
+    /** Whether tiles of a part are of different states of the data. */
+    get isTorn() { return this.parts.some(({ isTorn }) => isTorn); }
+    /** Whether a tile has a turbulence field. */
+    get hasField() { return this.parts.some(({ hasField }) => hasField); }
     /** The oldest frame time of all tiles; null if no tile has one. */
     get frameTime() {
         const times = this.parts.flatMap(({ frameTime }) => frameTime ?? []);
@@ -127,7 +131,7 @@ export class Pictures {
      * @param {Billow.PictureRequest} request */
     show(request) {
         const newest = this.#waiting ?? this.#next?.request ?? this.#current?.request;
-        if (newest?.key === request.key && !this.failed) return;
+        if (newest?.key === request.key && !this.failed && !this.#current?.isTorn) return;
         if (this.#next?.request.subject === request.subject) {
             if (this.#next.request.key !== request.key) this.#waiting = request;
             return;
@@ -157,7 +161,8 @@ export class Pictures {
         const { tileJSON } = request;
         const parts = request.parts.map((wanted) => {
             const part = new Part(++this.#number, wanted);
-            const same = this.#current?.parts.find(({ key, failures }) => key === part.key && !failures.size);
+            const same = this.#current?.parts.find(
+                ({ key, failures, isTorn }) => key === part.key && !failures.size && !isTorn);
             if (same) same.bytes = 0;
             return same ?? part;
         });

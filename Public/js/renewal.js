@@ -12,6 +12,10 @@ const BYTES_PER_MILLISECOND = 88_000 / 60_000;
 const BURST_MILLISECONDS = 1_000;
 /** A person who only watches touches the page now and then. */
 const ATTENTION_MILLISECONDS = 120_000;
+/** Urgent renewals: so many at once, and one more after each minute. So they can't spend much, however often they are
+ * wanted. */
+const URGENT_BURST = 3;
+const URGENT_MILLISECONDS = 60_000;
 /** The interval of polling without events, then those with events, which announce new data. */
 const POLL_MILLISECONDS = 15_000;
 const FOLLOWED_POLL_MILLISECONDS = 30_000;
@@ -56,6 +60,31 @@ export function savesPixels(bytes) {
  * @param {number} bytes  its size */
 export const renewalDelay = (requestedAt, bytes) =>
     Math.max(BURST_MILLISECONDS, requestedAt + renewalMilliseconds(bytes) - performance.now());
+
+/** Renewals that can't wait until the picture is due: a hazard or a field has changed, contact is back, or the tiles of
+ * the picture are of different states of the data. */
+export class UrgentRenewals {
+    #left = URGENT_BURST;
+    #countedAt = performance.now();
+
+    #count() {
+        const gained = Math.floor((performance.now() - this.#countedAt) / URGENT_MILLISECONDS);
+        this.#left = Math.min(this.#left + gained, URGENT_BURST);
+        this.#countedAt += gained * URGENT_MILLISECONDS;
+    }
+
+    /** The time until the next one. */
+    get delay() {
+        this.#count();
+        return this.#left > 0 ? BURST_MILLISECONDS : this.#countedAt + URGENT_MILLISECONDS - performance.now();
+    }
+
+    /** Records one. */
+    spend() {
+        this.#count();
+        this.#left -= 1;
+    }
+}
 
 /** Whether a picture is too new to be renewed.
  * @param {number} requestedAt

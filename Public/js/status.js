@@ -8,8 +8,6 @@ import { isMarkedIncomplete, pictureState } from "./picture-state.js";
 import { clockDifference, now } from "./server.js";
 import { filterText, summary } from "./view.js";
 
-/** The server publishes a snapshot each minute, and the page polls four times a minute. Three minutes mean a fault. */
-const OLD_PICTURE_MILLISECONDS = 180_000;
 /** A live picture that is older than this has its age in the header, because an unattended page renews it rarely. */
 const STATED_AGE_MILLISECONDS = 60_000;
 const LOST_CONTACT_MILLISECONDS = 40_000;
@@ -21,14 +19,15 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
 /** The page's knowledge about its picture; viewer.js updates it.
  * @typedef {{
  *     server: Billow.Status | null,
- *     contact: { since: number | null, problem: string | null },
+ *     contact: { since: number | null, problem: string | null, isSilent?: boolean },
  *     extent: (number | null)[] | null,
  *     problems: Map<string, string>,
  *     missing?: number,
  * } & import("./picture-state.js").OnMap} Knowledge
  *
  * `billow` is the member of the TileJSON, `server` is `/status`. `contact` has the time of the server's last response,
- * by its clock, and the reason if contact is lost. `extent` contains the first and the last instant with a picture.
+ * by its clock, the reason if contact is lost, and whether that is being checked. `extent` contains the first and the
+ * last instant with a picture.
  * `problems` contains other failures: subject → text. `missing` is the number of hatched places without a picture,
  * because it could not be loaded. */
 
@@ -71,7 +70,8 @@ export class StatusBar {
         root.dataset.level = state.level;
         setText(byId("state-text"), state.text);
         setText(byId("times"), timesOf(knowledge));
-        setText(byId("summary"), summary(knowledge.view, knowledge.contact.problem !== null));
+        setText(byId("summary"), summary(
+            knowledge.view, knowledge.contact.problem !== null || pictureState(knowledge).isOld));
         const filtered = byId("filtered");
         filtered.hidden = filterText(knowledge.view) === null;
         setText(filtered, filterText(knowledge.view) ?? "");
@@ -174,11 +174,10 @@ function mixedTimes({ contact: { problem }, pictures: { current }, frame, view }
 
 /** @param {Knowledge} knowledge */
 function staleData(knowledge) {
-    const { billow, server, view, frame } = knowledge;
+    const { billow, server, view } = knowledge;
     if (!billow) return null;
-    const { time: shown, isLive } = pictureState(knowledge);
-    // A live frame of hazards has the time of their last change, which may be long ago. So frames are not checked.
-    if (!frame && isLive && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS) {
+    const { time: shown, isOld } = pictureState(knowledge);
+    if (isOld && shown !== null) {
         return `The picture is ${age(now() - shown)} old and has not been updated.`;
     }
     if (billow.unknown) return "The server does not say how old its data is.";
@@ -219,7 +218,8 @@ function incompleteData(knowledge) {
     if (absent.length) sentences.push(`No ${absent.map(layerName).join(", ")} is stored for this time.`);
     if (fields.length) {
         const names = fields.map(({ name }) => name).join(", ");
-        sentences.push(`${names} does not cover the whole map: hatched areas have no data.`);
+        sentences.push(isHatched(knowledge) ? `${names} does not cover the whole map: hatched areas have no data.`
+            : `${names} is not in this picture, or only in a part.`);
     }
     if (others?.length !== 0) {
         const since = instantOf(billow?.completeSince) ?? completeSince(knowledge.server, others ?? []);
@@ -231,6 +231,11 @@ function incompleteData(knowledge) {
     }
     return `INCOMPLETE: ${sentences.join(" ")} Missing data may hide turbulence.`;
 }
+
+/** Whether the tiles on the map have hatches: the server marks such tiles. Its description of the picture may be newer.
+ * @param {Knowledge} knowledge */
+const isHatched = ({ frame, pictures: { current } }) => (frame ? frame.incomplete
+    : current !== null && current.incomplete && !current.isTorn && current.hasField !== false);
 
 /** The instant from which on the log is complete for some layers.
  * @param {Billow.Status | null} server
@@ -259,9 +264,11 @@ function brokenSources(server) {
 export function stateOf(knowledge, wanted) {
     const worst = [...wanted.values()].reduce((level, banner) => Math.max(level, LEVELS.indexOf(banner.level)), 0);
     if (worst >= LEVELS.indexOf("bad")) return { level: "bad", text: wanted.has("contact") ? "No contact" : "Problem" };
-    const { isLive, isForecast, isPlaying, isBehind } = pictureState(knowledge);
+    const { isLive, isForecast, isPlaying, isBehind, isOld } = pictureState(knowledge);
     if (isPlaying) return { level: "past", text: "Playing" };
     if (isBehind) return { level: "wait", text: "Loading…" };
+    if (isLive && knowledge.contact.isSilent) return { level: "wait", text: "Checking contact…" };
+    if (isOld) return { level: "warn", text: "Old picture" };
     const hasWarning = worst >= LEVELS.indexOf("warn");
     if (!isLive) return { level: hasWarning ? "warn" : "past", text: isForecast ? "Forecast" : "Past" };
     return hasWarning ? { level: "warn", text: "Live, with a warning" } : { level: "good", text: "Live" };

@@ -1659,6 +1659,29 @@ def new_user(viewer):
     assert all(count <= Steps.MOST for count in counts.values()), counts
 
 
+def torn_picture(viewer):
+    """a picture whose tiles have different fields says so instead of speaking of hatches, and is renewed at once"""
+    viewer.page.goto(viewer.base)
+    viewer.until_field("-120,30,-80,50")
+    torn = [True]
+
+    def answer(route):
+        response = route.fetch()
+        headers = dict(response.headers)
+        if torn[0] and re.search(r"/\d+/\d*[13579]/\d+[.@]", route.request.url):
+            headers.pop("x-field", None)
+        route.fulfill(response=response, headers=headers)
+
+    viewer.page.route("**/tiles/**/latest/**.png*", answer)
+    viewer.page.goto("about:blank")
+    viewer.open("#layers=gtg,hexagons&map=3/40/-95")
+    viewer.eventually(lambda: "GTG is not in this picture, or only in a part" in viewer.text("#banners"))
+    assert "hatched" not in viewer.text("#banners"), viewer.text("#banners")
+    torn[0] = False
+    viewer.eventually(lambda: "hatched areas have no data" in viewer.text("#banners"))
+    viewer.page.unroute_all(behavior="ignoreErrors")
+
+
 def lost_contact(viewer):
     """the page reports lost contact, and continues when the server is reachable"""
     viewer.open()
@@ -2449,12 +2472,13 @@ ALL = [
     live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
     busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
-    frame_in_parts, filters_keep_playing, zoomed_out, ground, names_beside_labels, names_beside_reports, online_base_map, globe,
+    frame_in_parts, filters_keep_playing, zoomed_out, ground, names_beside_labels, names_beside_reports,
+    online_base_map, globe,
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, absent_field, typed_instant, bad_link, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
-    lost_contact, lost_graphics, missing_tiles, resting, visible_again, offline, two_servers, key_entry,
+    torn_picture, lost_contact, lost_graphics, missing_tiles, resting, visible_again, offline, two_servers, key_entry,
     narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,
     status_page,

@@ -40,6 +40,7 @@ declare namespace maplibregl {
     interface MapEvents {
         click: { lngLat: LngLat };
         error: { error?: Error; sourceId?: string };
+        sourcedata: { sourceId?: string; tile?: { registerFadeDuration?: (milliseconds: number) => void } };
         styleimagemissing: { id: string };
         moveend: object;
         movestart: object;

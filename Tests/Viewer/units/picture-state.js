@@ -1,5 +1,5 @@
 // @ts-check
-import { isMarkedIncomplete, pictureState } from "/js/picture-state.js";
+import { isMarkedIncomplete, lacksNewField, OLD_PICTURE_MILLISECONDS, pictureState } from "/js/picture-state.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
 import { equal, test } from "../harness.js";
@@ -62,4 +62,25 @@ test("a mark of missing data applies unless no data is missing in view", () => {
     equal([null, [], ["hexagons"]].map((lacking) => pictureState({ ...marked, lacking }).incomplete),
         [true, false, true]);
     equal(isMarkedIncomplete(onMap({ billow: { incomplete: true }, frame: { ...FRAME, incomplete: false } })), false);
+});
+
+test("a live picture is old after three minutes; a frame and a past picture are not", () => {
+    /** @param {Partial<import("/js/picture-state.js").OnMap>} difference */
+    const isOld = (difference) => Boolean(pictureState(onMap(difference)).isOld);
+    /** @param {number | null} time
+     * @param {number} age */
+    const aged = (time, age) => ({ current: picture(time, now() - age), next: null, isOutdated: false });
+    const old = OLD_PICTURE_MILLISECONDS + 5_000;
+    equal([isOld({ pictures: aged(null, 60_000) }), isOld({ pictures: aged(null, old) })], [false, true]);
+    equal([isOld({ pictures: aged(NOON, old) }), isOld({ pictures: aged(null, old), frame: FRAME })], [false, false]);
+});
+
+test("a picture without a field lacks one that arrived after it", () => {
+    /** @param {string | null} dataTime
+     * @param {boolean} [hasField] */
+    const lacks = (dataTime, hasField = false) => lacksNewField(
+        { view: { ...view, layers: ["gtg", "hexagons"] }, server: { layers: { gtg: { dataTime } } } },
+        { hasField, frameTime: NOON });
+    equal([lacks(null), lacks("2026-07-21T11:59:00Z"), lacks("2026-07-21T12:01:00Z")], [false, false, true]);
+    equal(lacks("2026-07-21T12:01:00Z", true), false);
 });

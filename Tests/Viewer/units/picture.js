@@ -171,6 +171,38 @@ test("a picture has the headers of its tiles", () => withPictures(async ({ pictu
     equal(pictures.next?.frameTime, Date.UTC(2026, 6, 21, 20));
 }));
 
+test("a picture whose tiles have different fields or are saved is torn, and is loaded anew though nothing changed",
+    () => withPictures(async ({ map, pictures, time, load }) => {
+    /** @type {[Record<string, string>, Record<string, string>][]} */
+    const pairs = [
+        [{ "X-Field": "gtgn" }, {}], [{ "X-Field": "gtgn" }, { "X-Field": "gtg" }],
+        [{}, { "X-Billow-Cached-At": "2026-07-21T20:00:00Z" }],
+    ];
+    for (const [number, [one, other]] of pairs.entries()) {
+        pictures.clear();
+        const id = 2 * number + 1;
+        pictures.show(request("a", "1"));
+        /** @type {(headers: Record<string, string>, tile: string, source?: number) => Promise<void>} */
+        const answer = (headers, tile, source = id) => withResponses(() => new Response("x", { headers }), async () => {
+            await load(`billow-tile://${source}/tiles/a/${tile}.png`);
+        });
+        await answer(one, "1/0/0");
+        map.loaded.add(`turbulence-${id}`);
+        time.advance(100);
+        equal([pictures.current?.isTorn, pictures.current?.hasField], [false, "X-Field" in one]);
+        pictures.show(request("a", "1"));
+        equal(pictures.next, null, "nothing changed");
+        // The map has moved, and needs another tile.
+        await answer(other, "1/1/0");
+        equal(pictures.current?.isTorn, true);
+        pictures.show(request("a", "1"));
+        await answer(other, "1/0/0", id + 1);
+        map.loaded.add(`turbulence-${id + 1}`);
+        time.advance(100);
+        equal([pictures.current?.parts.map(({ number }) => number), pictures.next], [[id + 1], null]);
+    }
+}));
+
 test("clearing removes every picture",
     () => withPictures(({ map, pictures, time }) => {
     pictures.show(request("a", "1"));

@@ -1,7 +1,7 @@
 // @ts-check
 import {
     ATTENDED_MILLISECONDS, isRenewed, LONGEST_MILLISECONDS, onAttention, pollMilliseconds, renewalDelay,
-    renewalMilliseconds, savesPixels,
+    renewalMilliseconds, savesPixels, UrgentRenewals,
 } from "/js/renewal.js";
 import { equal, ManualTime, ok, test } from "../harness.js";
 
@@ -54,4 +54,17 @@ test("an unattended page polls once a minute, and when its picture is due", () =
     equal([Infinity, 40_000, 1_000].map((due) => pollMilliseconds(true, due, true)), [60_000, 40_000, 30_000]);
     dispatchEvent(new Event("keydown"));
     equal([Infinity, 20_000].map((due) => pollMilliseconds(true, due, true)), [30_000, 20_000]);
+}));
+
+test("a few urgent renewals happen at once, and further ones once a minute", () => ManualTime.use((time) => {
+    const urgent = new UrgentRenewals();
+    const delays = [];
+    for (let count = 0; count < 5; count += 1) {
+        delays.push(urgent.delay);
+        time.advance(urgent.delay);
+        urgent.spend();
+    }
+    equal(delays, [1_000, 1_000, 1_000, 57_000, 60_000]);
+    time.advance(600_000);
+    equal(urgent.delay, 1_000);
 }));

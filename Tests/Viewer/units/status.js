@@ -49,6 +49,19 @@ test("the header states the age of a live picture that is older than a minute", 
     ok(/^Picture [^,]*Z, 1 min 30 s old · data 1 min 30 s old$/.test(times(90_000)), times(90_000));
 });
 
+test("an old picture and a silent server are not live", () => {
+    const { pictures, contact } = knowing({});
+    const { current } = pictures;
+    ok(current, "there is a picture");
+    /** @param {number} age */
+    const aged = (age) => shown({ pictures: {
+        ...pictures, current: { ...current, frameTime: now() - age },
+    } });
+    equal(aged(170_000).state, { level: "good", text: "Live" });
+    equal([aged(190_000).state, aged(190_000).keys], [{ level: "warn", text: "Old picture" }, ["stale"]]);
+    equal(shown({ contact: { ...contact, isSilent: true } }).state, { level: "wait", text: "Checking contact…" });
+});
+
 test("without problems there are no banners, and the state is Live", () => {
     const { keys, state } = shown({});
     equal(keys, []);
@@ -67,11 +80,28 @@ test("an incomplete live picture has a banner with the time from which data is c
 test("the banner of incomplete data names the layers that lack data in view, if any do", () => {
     const billow = { ...knowing({}).billow, incomplete: true };
     equal(shown({ billow, lacking: [] }).keys, []);
-    const grid = shown({ billow, lacking: ["gtg"] }).found.get("incomplete")?.text ?? "";
+    const { pictures } = knowing({}), { current } = pictures;
+    ok(current, "there is a picture");
+    /** @param {Partial<import("/js/picture-state.js").ShownPicture>} marks */
+    const lacking = (marks) => shown({
+        billow, lacking: ["gtg"], pictures: { ...pictures, current: { ...current, ...marks } },
+    }).found.get("incomplete")?.text ?? "";
+    const marked = { incomplete: true, hasField: true };
+    ok(lacking(marked).includes("hatched areas have no data"), lacking(marked));
+    // The server describes a newer picture than the one on the map.
+    for (const marks of [{}, { ...marked, hasField: false }, { ...marked, isTorn: true }]) {
+        const text = lacking(marks);
+        ok(text.includes("GTG is not in this picture, or only in a part") && !text.includes("hatched"), text);
+    }
+    const grid = shown({ billow, lacking: ["gtg"], pictures: {
+        ...pictures, current: { ...current, ...marked },
+    } }).found.get("incomplete")?.text ?? "";
     ok(/^INCOMPLETE: GTG does not cover the whole map/.test(grid) && !grid.includes("Some data"), grid);
     const none = shown({ billow, lacking: ["gtg"], absent: ["gtg"] }).found.get("incomplete")?.text ?? "";
     ok(none.includes("No GTG is stored for this time.") && !none.includes("hatched"), none);
-    const both = shown({ billow, lacking: ["gtg", "hexagons"] }).found.get("incomplete")?.text ?? "";
+    const both = shown({ billow, lacking: ["gtg", "hexagons"], pictures: {
+        ...pictures, current: { ...current, ...marked },
+    } }).found.get("incomplete")?.text ?? "";
     ok(both.includes("GTG does not cover the whole map") && both.includes("missing from this picture: Hexagons"), both);
 });
 
