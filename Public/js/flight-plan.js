@@ -15,7 +15,7 @@ const MESSAGE = /^\(?FPL-.*?-([A-Z]{4})\d{4}\s*-(.*?)-([A-Z]{4})\d{4}[\s\S]*$/;
 const GAP_NAUTICAL_MILES = 30;
 const FEET_PER_LEVEL = 100;
 /** The user's own level includes its block of 1,000 feet and two blocks on either side. */
-const OWN_FEET = 2_000;
+export const OWN_FEET = 2_000;
 
 /** What people write between waypoints. */
 const BETWEEN = /[–—→>]|,(?=\s)/g;

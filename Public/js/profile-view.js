@@ -2,6 +2,7 @@
 // Draws the vertical profile of a route from /profiles.json. All of its text has the size of the page's text, in a card
 // of any width. The server's picture of the same profile is a download.
 import { element, swatch, svgElement } from "./dom.js";
+import { OWN_FEET } from "./flight-plan.js";
 import { flightLevel } from "./format.js";
 import { hourMinute, severityName } from "./route-sections.js";
 import { SEVERITIES, showsSeverity } from "./view.js";
@@ -11,6 +12,7 @@ const PLOT_WIDTH = 1_000;
 const PLOT_HEIGHT = 610;
 const MAX_DISTANCES = 4;
 const LABELLED_FEET = 20_000;
+const BLOCK_FEET = 1_000;
 
 /** @typedef {{
  *     altitudes: number[], severities: (number | null)[][], stretch: number, length: number,
@@ -75,21 +77,23 @@ export function profileFigure(profile, view, legend, departure, speed) {
             box(from, to, altitudeMin ?? 0, altitudeMax ?? ceiling)).join("");
         plot.append(svgElement("path", { d, class: "hazard" }));
     }
+    // Lines at the edges of a level leave its cells visible. A line along the level would cover them.
     if (view.level !== null) {
-        const d = `M0 ${y(view.level)}H${PLOT_WIDTH}`;
-        for (const name of ["planned-halo", "planned"]) plot.append(svgElement("path", { d, class: name }));
+        const [low, high] = ownLevels(view.level);
+        plot.append(svgElement("path", { d: `M0 ${y(high)}H${PLOT_WIDTH}M0 ${y(low)}H${PLOT_WIDTH}`, class: "planned" }));
     }
     const { worst } = field ?? {};
-    if (worst?.severity > 0) {
-        plot.append(svgElement("path", {
-            d: `M${x(worst.from)} ${y(worst.altitude)}H${Math.max(x(worst.to), x(worst.from) + 3)}`, class: "worst",
-        }));
+    const hasWorst = worst?.severity > 0;
+    if (hasWorst) {
+        const [low, high] = ownLevels(Math.floor(worst.altitude / BLOCK_FEET) * BLOCK_FEET);
+        plot.append(svgElement("path", { d: box(worst.from, worst.to, low, high), class: "worst" }));
     }
     const levels = [];
     for (let feet = 0; feet <= ceiling; feet += LABELLED_FEET) {
         // The planned level's label replaces one that it would cover.
         if (view.level === null || Math.abs(feet - view.level) > 5_000) levels.push(feet);
     }
+    const isFiltered = SEVERITIES.some((_, severity) => severity > 0 && !isShown(severity));
     const found = new Set([...reported.keys(), ...[...computed.keys()].filter((each) => each > 0 && isShown(each))]);
     return element("figure", { className: "side-view" },
         element("div", {
@@ -108,8 +112,19 @@ export function profileFigure(profile, view, legend, departure, speed) {
             }),
             field && reported.size ? element("span", { className: "sign outlined" }, "Reported") : null,
             field ? element("span", { className: "sign unknown" }, "Not known") : null,
-            hazards.length ? element("span", { className: "sign issued" }, "Hazard") : null));
+            element("span", { className: "sign plain" }, !field ? "No report" : isFiltered ? "Smooth or filtered"
+                : "Computed smooth"),
+            hazards.length ? element("span", { className: "sign issued" }, "Hazard") : null,
+            view.level === null ? null : element("span", { className: "sign own-level" },
+                `Within ${(OWN_FEET / 1_000).toFixed(0)},000 ft of ${flightLevel(view.level)}`),
+            hasWorst ? element("span", { className: "sign own-worst" },
+                view.level === null ? "Worst computed" : "Worst computed on your way") : null));
 }
+
+/** The lowest and the highest altitude that count as the user's own level, around its block of 1,000 feet.
+ * @param {number} level  feet
+ * @returns {[low: number, high: number]} */
+const ownLevels = (level) => [level - OWN_FEET, level + BLOCK_FEET + OWN_FEET];
 
 /** A label beside the plot. `share` is its place along the edge.
  * @param {string} className

@@ -29,7 +29,40 @@ test("neighbouring values of a profile are one box, and those of a field lie bel
     ok(figure.querySelector(".has-field .planned"), "the unknown is hatched, and the planned level is a line");
     equal(figure.querySelector(".plot")?.getAttribute("aria-label")?.endsWith("Smooth."), true);
     equal([...figure.querySelectorAll("figcaption span")].map(({ textContent }) => textContent),
-        ["S1", "S2", "S3", "Reported", "Not known"]);
+        ["S1", "S2", "S3", "Reported", "Not known", "Computed smooth", "Within 2,000 ft of FL300"]);
+});
+
+test("the marks of the planned level and of the worst stretch leave the cells at the level visible", () => {
+    const { view } = parseHash("#level=370&route=KORD+KJFK");
+    const altitudes = Array.from({ length: 61 }, (_, row) => row * 1_000);
+    const severities = altitudes.map((feet) => (feet === 37_000 ? [3, 3] : [null, null]));
+    const worst = { from: 20, to: 60, altitude: 37_400, severity: 3 };
+    const figure = profileFigure(
+        { altitudes, severities, stretch: 50, length: 100, field: { text: "", severities: [], worst } }, view, legend,
+        0, 450);
+    const [, top, bottom] = /M0 (\d+)H1000V(\d+)H0z/.exec(
+        figure.querySelector("path[fill='#000003']")?.getAttribute("d") ?? "")?.map(Number) ?? [];
+    for (const name of ["planned", "worst"]) {
+        const shape = figure.querySelector(`.${name}`);
+        const heights = [...(shape?.getAttribute("d") ?? "").matchAll(/M\d+ (\d+)|V(\d+)/g)]
+            .map(([, start, end]) => Number(start ?? end));
+        equal(heights.length, 2);
+        // The plot is a third as high on the page as here.
+        ok(heights.every((height) => height < (top ?? 0) - 10 || height > (bottom ?? 0) + 10), `${name}: ${heights}`);
+        ok(!shape?.hasAttribute("fill"), `${name} is not filled`);
+    }
+    const words = [...figure.querySelectorAll("figcaption span")].map(({ textContent }) => textContent);
+    ok(words.includes("Worst computed on your way"), words.join());
+});
+
+test("the legend of a profile explains the empty background", () => {
+    /** @param {string} hash
+     * @param {object} [field] */
+    const words = (hash, field) => [...profileFigure({ ...profile, field }, parseHash(hash).view, legend, 0, 450)
+        .querySelectorAll("figcaption span")].map(({ textContent }) => textContent);
+    ok(words("#route=KORD+KJFK").includes("No report"));
+    ok(words("#route=KORD+KJFK", profile.field).includes("Computed smooth"));
+    ok(words("#severity=3&route=KORD+KJFK", profile.field).includes("Smooth or filtered"));
 });
 
 test("a filtered severity of a field is not drawn, and is not shown as unknown either", () => {
