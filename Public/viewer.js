@@ -15,7 +15,7 @@ import { Legend } from "./js/legend.js";
 import { measureCards } from "./js/layout.js";
 import { loadLibrary, makeMap } from "./js/map.js";
 import { MissingAreas } from "./js/missing-areas.js";
-import { isMarkedIncomplete, lacksNewField, OLD_PICTURE_MILLISECONDS, pictureState } from "./js/picture-state.js";
+import { isMarkedIncomplete, lackedFields, OLD_PICTURE_MILLISECONDS, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
 import {
     isRenewed, onAttention, pollMilliseconds, renewalDelay, savesPixels, UrgentRenewals,
@@ -208,6 +208,8 @@ async function start() {
     let urgentTimer;
     /** Whether the picture is renewed, however new it is. */
     let isUrgent = false;
+    /** The fields for which the picture has been renewed, because it lacked them. */
+    let soughtFields = "";
     /** Keeps names off a picture's labels, and saves its tiles; loaded after the first picture. */
     let completePicture = () => {};
     let attribution = "";
@@ -322,7 +324,11 @@ async function start() {
     function isOutOfStep() {
         const { current, next } = pictures;
         if (view.time !== null || dock.isOpen || next || !current || contact.problem !== null) return false;
-        return current.isTorn || lacksNewField(knowledge, current);
+        const fields = lackedFields(knowledge, current);
+        // The renewed picture may lack them too, because the server's fields are of other times.
+        const isNew = fields !== "" && fields !== soughtFields;
+        if (isNew) soughtFields = fields;
+        return current.isTorn || isNew;
     }
 
     /** Renews the live picture within a second, unless that has happened often of late. */
@@ -339,7 +345,7 @@ async function start() {
 
     /** Follows the events, which announce new data. If the stream breaks, the page polls at once. */
     async function followEvents() {
-        const { Changes, changesIssued, listen } = await import("./js/events.js");
+        const { Changes, isUrgent: isUrgentEvent, listen } = await import("./js/events.js");
         /** @type {number | null} */
         let pendingPoll = null;
         let renewedAt = performance.now();
@@ -364,7 +370,7 @@ async function start() {
             if (name !== "data") return;
             changes ??= new Changes(knowledge.billow?.version);
             if (!changes.record(data, view.layers)) return;
-            if (changesIssued(data, view.layers)) renewSoon();
+            if (isUrgentEvent(data, view.layers, knowledge.server)) renewSoon();
             // Data arrives in bursts. The page polls once per burst.
             pendingPoll ??= setTimeout(renew, delay());
         }, () => {

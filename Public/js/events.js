@@ -119,13 +119,15 @@ export function parseEvent(block, onEvent, state) {
     if (data.length) onEvent(name, data.join("\n"));
 }
 
-/** Whether a `data` event names a collection of hazards or of a field, which changes some layers. The first event of a
- * connection names none.
+/** Whether a `data` event concerns hazards or a field in view, or a layer that had no data before. The first event of a
+ * connection names no collection.
  * @param {string} data  JSON
- * @param {string[]} layers */
-export function changesIssued(data, layers) {
+ * @param {string[]} layers
+ * @param {Billow.Status | null} server  the last known status */
+export function isUrgent(data, layers, server) {
     const { collection } = /** @type {{ collection?: string }} */ (JSON.parse(data));
-    return collection !== undefined && layers.filter(isIssued).flatMap(collectionsOf).includes(collection);
+    return collection !== undefined && layers.some((id) => collectionsOf(id).includes(collection)
+        && (isIssued(id) || (server?.layers?.[id] && !server.layers[id].dataTime)));
 }
 
 /** The last version that changed each collection, by the events. A layer also changes with a layer that combines it. */

@@ -1,7 +1,6 @@
 // @ts-check
 // The instant of the pixels on the map. The header, the form, the timeline, the banners and the map's requests all read
 // it here, so that all of them show the same time.
-import { instantOf } from "./format.js";
 import { isField } from "./layers.js";
 import { now } from "./server.js";
 
@@ -36,12 +35,12 @@ export const OLD_PICTURE_MILLISECONDS = 180_000;
  * `isOld` is true if a live picture has not been updated for so long that its age has a banner. A live frame of hazards
  * has the time of their last change, which may be long ago. So frames are not checked. */
 
-/** Whether a layer of fields has data that is newer than a live picture without any field.
+/** Identifies the fields that the server has and a live picture lacks; empty if there are none.
  * @param {{ view: Billow.View, server: Billow.Status | null }} knowledge
- * @param {{ hasField: boolean, frameTime: number | null }} picture */
-export function lacksNewField({ view, server }, { hasField, frameTime }) {
-    if (hasField || frameTime === null) return false;
-    return view.layers.filter(isField).some((id) => (instantOf(server?.layers?.[id]?.dataTime) ?? 0) > frameTime);
+ * @param {{ hasField: boolean }} picture */
+export function lackedFields({ view, server }, { hasField }) {
+    return hasField ? ""
+        : view.layers.filter(isField).flatMap((id) => server?.layers?.[id]?.dataTime ?? []).join();
 }
 
 /** Whether the server marks the picture, or one of its tiles, as incomplete. The missing data may lie out of view.

@@ -12,9 +12,10 @@ const BYTES_PER_MILLISECOND = 88_000 / 60_000;
 const BURST_MILLISECONDS = 1_000;
 /** A person who only watches touches the page now and then. */
 const ATTENTION_MILLISECONDS = 120_000;
-/** Urgent renewals: so many at once, and one more after each minute. So they can't spend much, however often they are
- * wanted. */
-const URGENT_BURST = 3;
+/** Urgent renewals: so many in a burst, and one more after each minute. So they can't spend much, however often changes
+ * come. Changes within a few seconds share a renewal. */
+const URGENT_BURST = 5;
+const URGENT_SPACING_MILLISECONDS = 5_000;
 const URGENT_MILLISECONDS = 60_000;
 /** The interval of polling without events, then those with events, which announce new data. */
 const POLL_MILLISECONDS = 15_000;
@@ -66,6 +67,7 @@ export const renewalDelay = (requestedAt, bytes) =>
 export class UrgentRenewals {
     #left = URGENT_BURST;
     #countedAt = performance.now();
+    #spentAt = -Infinity;
 
     #count() {
         const gained = Math.floor((performance.now() - this.#countedAt) / URGENT_MILLISECONDS);
@@ -76,13 +78,16 @@ export class UrgentRenewals {
     /** The time until the next one. */
     get delay() {
         this.#count();
-        return this.#left > 0 ? BURST_MILLISECONDS : this.#countedAt + URGENT_MILLISECONDS - performance.now();
+        const next = this.#left > 0 ? this.#spentAt + URGENT_SPACING_MILLISECONDS
+            : this.#countedAt + URGENT_MILLISECONDS;
+        return Math.max(BURST_MILLISECONDS, next - performance.now());
     }
 
     /** Records one. */
     spend() {
         this.#count();
         this.#left -= 1;
+        this.#spentAt = performance.now();
     }
 }
 

@@ -1,8 +1,7 @@
 // @ts-check
 import { contact, recordResponse } from "/js/contact.js";
 import {
-    BROKEN_TICKS, Changes, changesIssued, CHECK_MILLISECONDS, CHECK_TIMEOUT_MILLISECONDS, listen, parseEvent,
-    SILENT_TICKS,
+    BROKEN_TICKS, Changes, CHECK_MILLISECONDS, CHECK_TIMEOUT_MILLISECONDS, isUrgent, listen, parseEvent, SILENT_TICKS,
 } from "/js/events.js";
 import { equal, flushMicrotasks, ManualTime, ok, test, withResponses } from "../harness.js";
 
@@ -37,16 +36,23 @@ test("an event changes the layers of its collection, and the parts of a combined
     ok(!changes.record("no JSON", ["traffic"]), "no JSON");
 });
 
-test("an event that names hazards or a field is urgent, and one of cells or of all collections is not", () => {
+test("an event of hazards or a field, or of the first data of a layer, is urgent, and one of all collections is not",
+    () => {
     const view = ["gtg", "hexagons", "hazards"];
-    equal(["gtg", "hazards", "turbulence", "advisories"].map((collection) =>
-        changesIssued(JSON.stringify({ collection, version: 2 }), view)), [true, true, false, false]);
-    ok(!changesIssued('{"area":"all","version":9}', view), "the first event of a connection");
+    const status = { layers: { hexagons: { dataTime: "2026-07-21T20:00:00Z" }, gtg: { dataTime: null } } };
+    /** @param {Billow.Status | null} server */
+    const urgent = (server) => ["gtg", "hazards", "turbulence", "advisories"].filter((collection) =>
+        isUrgent(JSON.stringify({ collection, version: 2 }), view, server));
+    equal(urgent(status), ["gtg", "hazards"]);
+    equal(urgent({ layers: { hexagons: { dataTime: null } } }), ["gtg", "hazards", "turbulence"]);
+    equal(urgent(null), ["gtg", "hazards"], "the status is not known");
+    ok(!isUrgent('{"area":"all","version":9}', view, status), "the first event of a connection");
 });
 
 /** Listens to a stream whose lines and whose server a test controls.
  * @param {(world: {
- *     time: ManualTime, line: () => Promise<void>, server: { answers: boolean }, counts: { checks: number, lost: number },
+ *     time: ManualTime, line: () => Promise<void>, server: { answers: boolean },
+ *     counts: { checks: number, lost: number },
  * }) => Promise<void>} body */
 const withStream = (body) => ManualTime.use(async (time) => {
     recordResponse(1);

@@ -1,5 +1,5 @@
 // @ts-check
-import { isMarkedIncomplete, lacksNewField, OLD_PICTURE_MILLISECONDS, pictureState } from "/js/picture-state.js";
+import { isMarkedIncomplete, lackedFields, OLD_PICTURE_MILLISECONDS, pictureState } from "/js/picture-state.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
 import { equal, test } from "../harness.js";
@@ -75,12 +75,11 @@ test("a live picture is old after three minutes; a frame and a past picture are 
     equal([isOld({ pictures: aged(NOON, old) }), isOld({ pictures: aged(null, old), frame: FRAME })], [false, false]);
 });
 
-test("a picture without a field lacks one that arrived after it", () => {
+test("a picture without a field lacks the one that the server has", () => {
     /** @param {string | null} dataTime
      * @param {boolean} [hasField] */
-    const lacks = (dataTime, hasField = false) => lacksNewField(
-        { view: { ...view, layers: ["gtg", "hexagons"] }, server: { layers: { gtg: { dataTime } } } },
-        { hasField, frameTime: NOON });
-    equal([lacks(null), lacks("2026-07-21T11:59:00Z"), lacks("2026-07-21T12:01:00Z")], [false, false, true]);
-    equal(lacks("2026-07-21T12:01:00Z", true), false);
+    const lacked = (dataTime, hasField = false) => lackedFields(
+        { view: { ...view, layers: ["gtg", "hexagons"] }, server: { layers: { gtg: { dataTime } } } }, { hasField });
+    const time = "2026-07-21T12:01:00Z";
+    equal([lacked(null), lacked(time), lacked(time, true)], ["", time, ""]);
 });
