@@ -28,6 +28,8 @@ import { formatHash, parseHash, pictureAddress } from "./js/view.js";
 import { boundsOf } from "./js/visible-tiles.js";
 
 const TICK_MILLISECONDS = 1_000;
+/** The shortest interval at which the address follows the frames. Safari allows 100 changes in 30 s. */
+const HASH_MILLISECONDS = 500;
 /** The map waits this long for the first picture, because both need the processor. */
 const FIRST_PICTURE_MILLISECONDS = 1_500;
 /** The page's controls wait this long for a picture whose tiles the last visit had. */
@@ -157,7 +159,8 @@ async function start() {
         moved(time) {
             view.time = time;
             controls.show(view);
-            if (!dock.shown?.playing) writeHash();
+            if (dock.shown?.playing) followFrames();
+            else writeHash();
         },
     });
     const inspector = new Inspector(map, maplibregl, legend, () => ({ ...view, time: shownTime() }), {
@@ -197,8 +200,15 @@ async function start() {
             panel.refresh();
         });
     };
-    /** @type {string | null} */
+    /** The picture or frame that the cards show.
+     * @type {string | null} */
     let shownKey = null;
+    /** The picture or frame whose field the legend describes.
+     * @type {string | null} */
+    let describedKey = null;
+    /** Loaded after the first picture.
+     * @type {import("./js/field.js").FieldNote | null} */
+    let fieldNote = null;
     /** The subject that has no picture, because its instant lies outside of the log.
      * @type {{ subject: string, isPast: boolean } | null} */
     let refused = null;
@@ -231,13 +241,16 @@ async function start() {
         setTimeout(() => {
             isDrawing = false;
             const key = `${pictures.current?.request.key} ${knowledge.frame?.time} ${knowledge.frame?.live}`;
+            if (key !== describedKey) {
+                describedKey = key;
+                showField();
+            }
             // While the timeline plays, the cards stay: nobody could read a card that changes with each frame.
             if (key !== shownKey && !knowledge.frame?.playing) {
                 shownKey = key;
                 if (view.flight === null) inspector.refresh();
                 else followFlight();
                 refreshRoute();
-                showField();
                 completePicture();
             }
             draw();
@@ -252,8 +265,10 @@ async function start() {
 
     function showField() {
         const shown = { ...view, time: shownTime() };
-        import("./js/field.js").then(({ fieldText }) => fieldText(shown))
-            .catch(() => "The turbulence field could not be loaded.").then((text) => legend.showField(text));
+        import("./js/field.js").then(({ FieldNote }) => {
+            fieldNote ??= new FieldNote((text) => legend.showField(text));
+            fieldNote.show(shown);
+        }).catch(() => legend.showField("The turbulence field could not be loaded."));
     }
 
     /** Whether the map does not yet show the latest request. */
@@ -583,8 +598,26 @@ function showLinkProblems(problems) {
     else knowledge.problems.delete("This link");
 }
 
+/** @type {number | undefined} */
+let hashTimer;
+let hashWrittenAt = -Infinity;
+let writtenHash = location.hash;
+
 function writeHash() {
+    clearTimeout(hashTimer);
+    hashTimer = undefined;
+    hashWrittenAt = performance.now();
     history.replaceState(null, "", formatHash(view));
+    writtenHash = location.hash;
+}
+
+/** Writes the address while the timeline plays. Browsers limit how often. */
+function followFrames() {
+    hashTimer ??= setTimeout(() => {
+        hashTimer = undefined;
+        // A link that was opened meanwhile is about to apply.
+        if (location.hash === writtenHash) writeHash();
+    }, hashWrittenAt + HASH_MILLISECONDS - performance.now());
 }
 
 start();

@@ -6,10 +6,15 @@ import { age, clockTime, flightLevel, instantOf } from "./format.js";
 import { isOutside } from "./time-extent.js";
 import { FIELD_PRODUCTS } from "./datasets.js";
 import { isField } from "./layers.js";
-import { getFeatures } from "./server.js";
+import { getFeatures, now } from "./server.js";
 import { filters, SEVERITIES } from "./view.js";
 
 const MAX_LEVELS = 8;
+/** A later run replaces the field of an instant. */
+const CACHE_MILLISECONDS = 60_000;
+const MAX_CACHED = 200;
+const SLOW_MILLISECONDS = 300;
+const LOADING = "Loading the description of the turbulence field…";
 /** The filters that restrict a field itself, and not only its severities. */
 const FIELD_FILTERS = ["category", "source"];
 /** @typedef {Record<string, any>} Properties */
@@ -44,6 +49,37 @@ export async function fieldText(view, signal) {
             : `No turbulence field ${originText(view)}is stored for this time. This does not mean smooth air.`;
     }));
     return texts.length ? texts.join(" ") : null;
+}
+
+/** Shows the description of the field of each picture and frame. While the timeline plays, frames follow each other
+ * faster than responses, so texts of frames are cached, and an old text never replaces a newer one. */
+export class FieldNote {
+    #show;
+    /** @type {Map<string, { text: string | null, readAt: number }>} */
+    #cache = new Map();
+    /** @type {AbortController | null} */
+    #abort = null;
+
+    /** @param {(text: string | null) => void} show */
+    constructor(show) { this.#show = show; }
+
+    /** @param {Billow.View} view  with the instant of the map */
+    async show(view) {
+        this.#abort?.abort();
+        const { signal } = (this.#abort = new AbortController());
+        const key = [view.time, view.layers.filter(isField), filters(view)].join(" ");
+        const cached = view.time === null ? undefined : this.#cache.get(key);
+        if (cached && now() - cached.readAt < CACHE_MILLISECONDS) return this.#show(cached.text);
+        // The previous text is of another instant, so it must not stay long.
+        const timer = setTimeout(() => signal.aborted || this.#show(LOADING), SLOW_MILLISECONDS);
+        const text = await fieldText(view, signal).catch(() => undefined);
+        clearTimeout(timer);
+        if (text !== undefined) {
+            if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
+            this.#cache.set(key, { text, readAt: now() });
+        }
+        if (!signal.aborted) this.#show(text === undefined ? "The turbulence field could not be loaded." : text);
+    }
 }
 
 /** The sections with the values of the view's fields at a place, by level.

@@ -61,7 +61,9 @@ export class StatusBar {
                 this.#banners.delete(key);
             }
         }
-        for (const [key, { level, text }] of wanted) this.#show(key, level, text);
+        // While the timeline plays, banners come and go with the frames. Nobody could listen to all of them.
+        const isSilent = knowledge.frame?.playing === true;
+        for (const [key, { level, text }] of wanted) this.#show(key, level, text, isSilent);
         this.#root.tabIndex = this.#isSmall.matches ? 0 : -1;
         const order = [...wanted.keys()].flatMap((key) => this.#banners.get(key) ?? []);
         if (order.some((banner, index) => this.#root.children[index] !== banner)) this.#root.replaceChildren(...order);
@@ -80,13 +82,14 @@ export class StatusBar {
 
     /** @param {string} key
      * @param {string} level
-     * @param {string} text */
-    #show(key, level, text) {
+     * @param {string} text
+     * @param {boolean} isSilent */
+    #show(key, level, text, isSilent) {
         let banner = this.#banners.get(key);
         if (!banner) {
             // Screen readers announce a new banner once. Its ages tick without an announcement.
             banner = element("div", { className: "banner" }, element("p"));
-            setText(byId("announcement"), text);
+            if (!isSilent) setText(byId("announcement"), text);
             if (key === "past") banner.append(
                 element("button", { type: "button", onclick: this.#backToLive }, "Back to live")
             );
@@ -122,8 +125,8 @@ export function banners(knowledge) {
     add("incomplete", "warn", incompleteData(knowledge));
     add("sources", "warn", brokenSources(knowledge.server));
     const { time, isLive, isForecast, isPlaying } = pictureState(knowledge);
-    // This banner appears only while the timeline is paused. While it plays, the line and the timeline show the time.
-    add("past", "past", time !== null && !isLive && !isPlaying && (isForecast
+    // While the timeline plays, the banner follows each frame. It stays at the live frame too, so that nothing moves.
+    add("past", "past", time !== null && (isLive ? isPlaying && `Live picture: ${dateTime(time)}.` : isForecast
         ? `Forecast for ${dateTime(time)}, in ${age(time - now())}. Not live.${withoutForecast(view)}`
         : `Past picture: ${dateTime(time)}, ${age(now() - time)} ago. Not live.`));
     add("clock", "warn", clockDifference() > CLOCKS_APART_MILLISECONDS
@@ -208,10 +211,11 @@ function staleData(knowledge) {
  * @param {Knowledge} knowledge */
 function incompleteData(knowledge) {
     const { billow, absent = [] } = knowledge;
-    const lacking = isMarkedIncomplete(knowledge) ? knowledge.lacking : [];
     const { incomplete, time, isPlaying } = pictureState(knowledge);
-    // While the timeline plays, it shows this for each frame.
-    if (!incomplete || isPlaying) return null;
+    if (!incomplete) return null;
+    // While the timeline plays, one request asks for all layers together, so the lacking ones are not known by name.
+    const known = isPlaying && knowledge.lacking?.length ? null : knowledge.lacking;
+    const lacking = isMarkedIncomplete(knowledge) ? known : [];
     const fields = LAYERS.filter(({ id }) => isField(id) && lacking?.includes(id) && !absent.includes(id));
     const others = lacking?.filter((id) => !absent.includes(id) && !fields.some((field) => field.id === id));
     const sentences = [];
@@ -265,16 +269,16 @@ export function stateOf(knowledge, wanted) {
     const worst = [...wanted.values()].reduce((level, banner) => Math.max(level, LEVELS.indexOf(banner.level)), 0);
     if (worst >= LEVELS.indexOf("bad")) return { level: "bad", text: wanted.has("contact") ? "No contact" : "Problem" };
     const { isLive, isForecast, isPlaying, isBehind, isOld } = pictureState(knowledge);
-    if (isPlaying) return { level: "past", text: "Playing" };
+    const hasWarning = worst >= LEVELS.indexOf("warn");
+    if (isPlaying) return { level: hasWarning ? "warn" : "past", text: "Playing" };
     if (isBehind) return { level: "wait", text: "Loading…" };
     if (isLive && knowledge.contact.isSilent) return { level: "wait", text: "Checking contact…" };
     if (isOld) return { level: "warn", text: "Old picture" };
-    const hasWarning = worst >= LEVELS.indexOf("warn");
     if (!isLive) return { level: hasWarning ? "warn" : "past", text: isForecast ? "Forecast" : "Past" };
     return hasWarning ? { level: "warn", text: "Live, with a warning" } : { level: "good", text: "Live" };
 }
 
-/** The time of the picture and the age of the newest data.
+/** The time of the picture and its age. The age of the newest data is only that of a live picture.
  * @param {Knowledge} knowledge */
 export function timesOf(knowledge) {
     const parts = [];
@@ -283,10 +287,14 @@ export function timesOf(knowledge) {
         const isAged = isLive && now() - time > STATED_AGE_MILLISECONDS;
         const text = shortTime(time, now()).replace(/ \d{4}/, "");
         parts.push(`Picture ${text}${isAged ? `, ${age(now() - time)} old` : ""}`);
+        // The server's newest data is no part of another instant's picture.
+        if (!isLive) parts.push(time > now() ? `in ${age(time - now())}` : `${age(now() - time)} ago`);
     }
     const received = instantOf(knowledge.billow?.dataTime);
     // The server may have newer data than the picture shows.
-    const newest = isLive && time !== null ? time : Infinity;
-    if (received !== null) parts.push(`data ${age(now() - Math.min(received, newest))} old`);
+    const newest = time ?? Infinity;
+    if (received !== null && (isLive || time === null && knowledge.view.time === null)) {
+        parts.push(`data ${age(now() - Math.min(received, newest))} old`);
+    }
     return parts.join(" · ");
 }

@@ -393,6 +393,34 @@ def play_and_pause(viewer):
     viewer.until_shown()
 
 
+def frames_described(viewer):
+    """while the timeline plays, the legend, the banners and the address describe the frame on the map"""
+    viewer.open()
+    viewer.until_field("-102,36,-98,40")
+    viewer.open("#layers=gtg,hexagons&span=%2B6h&map=4/39/-100")
+    entries = viewer.page.evaluate("history.length")
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
+    fields, addresses = set(), set()
+
+    def follows():
+        clock, banners, legend = viewer.page.evaluate(
+            """["frame-time", "banners", "legend"].map((id) => document.getElementById(id).textContent)""")
+        assert viewer.text("#state-text") != "Playing" or "Live picture" in banners or clock in banners, (clock, banners)
+        fields.update(re.findall(r"valid (\d\d:\d\dZ)", legend))
+        addresses.update(re.findall(r"time=(\w+)", viewer.hash()))
+        return len(fields) > 2 and len(addresses) > 2
+
+    viewer.eventually(follows)
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#play').dataset.playing === 'false'")
+    viewer.until_shown()
+    # The address has the frame at which the timeline pauses. The user's steps back lead out of the page at once.
+    shown = viewer.text("#frame-time").rstrip("Z").replace(":", "")
+    viewer.eventually(lambda: f"T{shown}" in viewer.hash() or shown == "Live" and "time=" not in viewer.hash())
+    assert viewer.page.evaluate("history.length") == entries
+
+
 def space_plays(viewer):
     """the space bar plays and pauses, but not in other controls"""
     viewer.open()
@@ -524,7 +552,7 @@ def forecast_instant(viewer):
     # A picture of another day shifts nothing: its time has one line, with the date.
     viewer.until("""() => {
         const times = document.querySelector("#times");
-        return /^Picture \\d+ \\w+ [\\d:]+Z · data \\d+ s old$/.test(times.textContent) && times.offsetHeight < 26;
+        return /^Picture \\d+ \\w+ [\\d:]+Z · 5 d 0 h ago$/.test(times.textContent) && times.offsetHeight < 26;
     }""")
 
 
@@ -2470,7 +2498,7 @@ def status_page(viewer):
 
 ALL = [
     live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
-    busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, field_in_view, one_time,
+    busy_with_all_layers, play_and_pause, frames_described, space_plays, scrub, incomplete_frame, field_in_view, one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
     frame_in_parts, filters_keep_playing, zoomed_out, ground, names_beside_labels, names_beside_reports,
     online_base_map, globe,

@@ -1,5 +1,5 @@
 // @ts-check
-import { fieldName, fieldSections, fieldText } from "/js/field.js";
+import { FieldNote, fieldName, fieldSections, fieldText } from "/js/field.js";
 import { parseHash } from "/js/view.js";
 import { equal, json, ok, test, withResponses } from "../harness.js";
 
@@ -30,6 +30,43 @@ test("the legend names the field, that it is computed, and whether one is missin
         equal(await fieldText({ ...FIRST, layers: ["hexagons"] }), null, "not shown");
     });
     equal(requested, ["?limit=1&time=2026-07-21T21%3A00%3A00Z", "?limit=1"]);
+});
+
+test("the description of a field follows the frames, from a cache, and a late one replaces no newer one", async () => {
+    const times = [20, 30, 40].map((minute) => Date.UTC(2026, 6, 21, 20, minute));
+    /** @type {(string | null)[]} */
+    const shown = [];
+    /** @type {Map<string, () => void>} */
+    const held = new Map();
+    let count = 0;
+    await withResponses(async ({ url }) => {
+        if (url.pathname.endsWith(".json")) return json({ time: { extent: [NOWCAST.run, FORECAST.validTime] } });
+        count += 1;
+        const validTime = url.searchParams.get("time") ?? "";
+        await new Promise((resolve) => held.set(validTime.slice(14, 16), () => resolve(null)));
+        return json({ features: [{ geometry: {}, properties: { ...NOWCAST, validTime } }] });
+    }, async () => {
+        const note = new FieldNote((text) => shown.push(text));
+        /** @param {string} minute */
+        const answer = async (minute) => {
+            while (!held.has(minute)) await new Promise((resolve) => setTimeout(resolve, 5));
+            held.get(minute)?.();
+        };
+        const all = times.map((time) => note.show({ ...FIRST, time }));
+        await answer("40");
+        for (const release of held.values()) release();
+        await Promise.all(all);
+        equal(shown.at(-1)?.includes("valid 20:40Z"), true, "the newest request");
+        const before = count;
+        await note.show({ ...FIRST, time: times[2] ?? null });
+        equal([shown.at(-1)?.includes("valid 20:40Z"), count], [true, before], "from the cache");
+        // A slow response leaves no words about another instant.
+        const slow = note.show({ ...FIRST, time: Date.UTC(2026, 6, 21, 20, 50) });
+        while (!shown.at(-1)?.startsWith("Loading")) await new Promise((resolve) => setTimeout(resolve, 20));
+        await answer("50");
+        await slow;
+        equal(shown.at(-1)?.includes("valid 20:50Z"), true);
+    });
 });
 
 test("the card lists the field's values, the most severe first, and missing values", async () => {

@@ -62,6 +62,21 @@ test("an old picture and a silent server are not live", () => {
     equal(shown({ contact: { ...contact, isSilent: true } }).state, { level: "wait", text: "Checking contact…" });
 });
 
+test("the header has the age of a past or future picture, and not that of the newest data", () => {
+    /** @param {Partial<import("/js/status.js").Knowledge>} difference */
+    const times = (difference) => timesOf(knowing(difference));
+    const { view } = parseHash("");
+    const past = times({ view: { ...view, time: now() - 3 * 86_400_000 } });
+    ok(/^Picture \d+ \w+ [\d:]+Z · 3 d 0 h ago$/.test(past), past);
+    const ahead = times({ view: { ...view, time: now() + 7_200_500 } });
+    ok(/^Picture .*Z · in 2 h 00 min$/.test(ahead), ahead);
+    const playing = times({ frame: { ...FRAME, playing: true } });
+    ok(/^Picture .*Z · 10 min ago$/.test(playing), playing);
+    const empty = { current: null, next: null, isOutdated: false };
+    equal(times({ view: { ...view, time: now() - 60_000 }, pictures: empty }), "", "nothing is shown");
+    equal(times({ pictures: empty }), "data 5 s old", "the live picture is loading");
+});
+
 test("without problems there are no banners, and the state is Live", () => {
     const { keys, state } = shown({});
     equal(keys, []);
@@ -131,9 +146,10 @@ test("an incomplete past picture has a banner, whether its TileJSON or a tile is
     equal(second.state, { level: "warn", text: "Past" }, "it is no live picture");
 });
 
-test("an incomplete frame has a banner while the timeline is paused", () => {
+test("an incomplete frame has a banner while the timeline is paused and while it plays", () => {
     ok(shown({ frame: FRAME }).keys.includes("incomplete"), "standing");
-    ok(!shown({ frame: { ...FRAME, playing: true } }).keys.includes("incomplete"), "playing: the timeline says it");
+    const playing = shown({ frame: { ...FRAME, playing: true }, lacking: ["gtg", "hexagons"] });
+    ok(HOLE.test(playing.found.get("incomplete")?.text ?? ""), "playing: each frame says so");
     ok(!shown({ frame: { ...FRAME, incomplete: false } }).keys.includes("incomplete"), "complete");
 });
 
@@ -179,7 +195,14 @@ test("past pictures and forecasts have a banner with their time", () => {
     const ahead = shown({ frame: { ...FRAME, time: now() + 3_600_500, forecast: true, incomplete: false } });
     const words = ahead.found.get("past")?.text ?? "";
     ok(/^Forecast for .*Not live\. No observations for this time yet: Hexagons, PIREPs\.$/.test(words), words);
-    equal(shown({ frame: { ...FRAME, playing: true } }).state, { level: "past", text: "Playing" });
+    equal(shown({ frame: { ...FRAME, playing: true } }).state, { level: "warn", text: "Playing" });
+    const complete = { ...FRAME, incomplete: false, playing: true };
+    equal(shown({ frame: complete }).state, { level: "past", text: "Playing" });
+    /** @param {object} difference */
+    const banner = (difference) => shown({ frame: { ...complete, ...difference } }).found.get("past")?.text ?? "";
+    ok(/^Past picture: .* 10 min ago\. Not live\.$/.test(banner({})), banner({}));
+    ok(banner({ time: now() + 3_600_000, forecast: true }).startsWith("Forecast for "), "each frame has its banner");
+    ok(banner({ live: true }).startsWith("Live picture: "), "nothing moves at the live frame");
 });
 
 test("failed tiles, unreachable sources and invalid links have banners", () => {
