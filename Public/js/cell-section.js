@@ -4,7 +4,8 @@
 import { bearingText, boxAround, centroid, pixelDistance } from "./distance.js";
 import { element, swatch } from "./dom.js";
 import { age, flightLevel, hoursText, instantOf, shortTime } from "./format.js";
-import { CELLS } from "./layers.js";
+import { HEADLINE_PIXELS, rate } from "./headline.js";
+import { CELLS, layerName } from "./layers.js";
 import { levelText, observedText } from "./observation-text.js";
 import { getFeatures, getJSON, now } from "./server.js";
 import { filters, filterText, SEVERITIES } from "./view.js";
@@ -69,8 +70,9 @@ export class CellSection {
         const { properties } = feature;
         const records = properties.reports > 1
             ? await this.#observations(properties.h3, this.#query(...cellCentre, 0.0002), signal) : [];
+        const isNear = distance <= HEADLINE_PIXELS + (coarse ? COARSE_PIXELS : 0);
         const nameBelow = distance > 0 && cellBelow ? this.#name(cellBelow.feature.properties) : null;
-        return this.#card(properties, records, [
+        return this.#card(properties, records, isNear, [
             this.#explanation(properties),
             distance > 0 ? `${bearingText(place, cellCentre)} of the marker.` : null,
             nameBelow && `At the marker: ${nameBelow}, ${levelText(cellBelow?.feature.properties ?? {})}.`,
@@ -156,8 +158,9 @@ export class CellSection {
 
     /** @param {Properties} record
      * @param {Properties[]} records
+     * @param {boolean} isNear  whether the cell is near enough to give the card its headline
      * @param {(string | null)[]} notes */
-    #card(record, records, notes) {
+    #card(record, records, isNear, notes) {
         const entry = this.#legend.entry(record.severity);
         const edr = record.edr ?? null;
         const rows = [
@@ -173,11 +176,9 @@ export class CellSection {
             ["Trend, 30 min", ["worse", "better"].includes(record.trend) ? record.trend : null],
             ["Reports", record.reports],
         ].filter(([, value]) => value !== undefined && value !== null && value !== "");
-        return element("div", {},
-            element(
-                "h3", {}, entry ? swatch(entry) : null,
-                this.#name(record),
-            ),
+        const title = `${isNear ? layerName(CELLS) : "Nearby"}: ${this.#name(record)}`;
+        const card = element("section", { className: "features" },
+            element("h3", {}, entry ? swatch(entry) : null, title),
             ...notes.flatMap((note) => (note ? [element("p", { className: "note" }, note)] : [])),
             element(
                 "dl", {},
@@ -185,6 +186,8 @@ export class CellSection {
             ),
             records.length ? this.#table(records) : null,
             element("p", { className: "cell" }, record.h3));
+        if (isNear) rate(card, record.severity, "reported");
+        return card;
     }
 
     /** @param {Properties[]} records */

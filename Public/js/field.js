@@ -3,11 +3,12 @@
 // takes it for an observation.
 import { element } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
+import { rate } from "./headline.js";
 import { isOutside } from "./time-extent.js";
 import { FIELD_PRODUCTS } from "./datasets.js";
 import { isField } from "./layers.js";
 import { getFeatures, now } from "./server.js";
-import { filters, SEVERITIES } from "./view.js";
+import { filters, SEVERITIES, showsSeverity } from "./view.js";
 
 const MAX_LEVELS = 8;
 /** A later run replaces the field of an instant. */
@@ -99,15 +100,15 @@ export function fieldSections(view, longitude, latitude, signal) {
     }));
 }
 
-/** @param {Properties[]} found  the values at a place, at several levels
+/** @param {Properties[]} given  the values at a place, at several levels
  * @param {Billow.View} view */
-function section(found, view) {
-    const values = [...found].sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
+function section(given, view) {
+    const values = [...given].sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
     const lines = values.slice(0, MAX_LEVELS).map(({ altitude, edr, severity }) => element("li", {},
         element("strong", {}, altitude === undefined ? "Whole column" : flightLevel(altitude)),
         element("span", {}, edr === undefined ? "no value here"
             : `EDR ${Number(edr).toFixed(2)}, ${(SEVERITIES[severity] ?? "no severity").toLowerCase()}`)));
-    return element("section", { className: "features" },
+    const found = element("section", { className: "features" },
         element("h3", {}, "Turbulence field"),
         element("p", { className: "note" }, values.length ? `${fieldName(values[0])}. Computed, not observed.`
             : view.sources ? `No field ${originText(view)}has a value here at this time. Turbulence is possible.`
@@ -115,6 +116,9 @@ function section(found, view) {
         lines.length ? element("ul", {}, ...lines) : null,
         values.length > lines.length
             ? element("p", { className: "note" }, `and ${values.length - lines.length} lower values`) : null);
+    const severities = values.flatMap(({ severity }) => severity ?? []).filter((each) => showsSeverity(view, each));
+    if (severities.length) rate(found, Math.max(...severities), "computed");
+    return found;
 }
 
 /** The sources that a view selects, as a part of a sentence.

@@ -163,7 +163,9 @@ export class Inspector {
                     fieldSections(view, longitude, latitude, abort.signal)),
             ]);
             // Symbols come first, because they lie above the cells and areas.
-            content = [alerts, ...rest.symbols, cell, ...rest.areas, ...fields].flatMap((part) => part ?? []);
+            const sections = [...rest.symbols, cell, ...rest.areas, ...fields].flatMap((part) => part ?? []);
+            const { headline } = await import("./headline.js");
+            content = [alerts, headline(sections, this.#legend), ...sections].flatMap((part) => part ?? []);
             if (!content.length) content = [
                 element("p", {}, element("strong", {}, "Nothing here"), " in the visible layers."),
                 ...[filterText(view)].flatMap((only) => only

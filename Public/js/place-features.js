@@ -4,6 +4,7 @@
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf, shortTime } from "./format.js";
+import { HEADLINE_PIXELS, rate } from "./headline.js";
 import { layerName, LAYERS } from "./layers.js";
 import { boxAround, pixelDistance } from "./distance.js";
 import { getFeatures, now } from "./server.js";
@@ -60,7 +61,12 @@ export async function featureSections(view, zoom, longitude, latitude, signal, s
             isMissed(a) - isMissed(b) || importance(b.properties) - importance(a.properties)
             || a.distance - b.distance);
         const lines = hits.map(({ properties }) => line(properties, view.time, showAlerts));
-        return { isSymbol: isSymbol === true, node: lines.length ? section(layerName(id), lines) : null };
+        const node = lines.length ? section(layerName(id), lines) : null;
+        // Areas have the colour of their kind, and not of a severity.
+        const severities = hits.filter(({ distance }) => shape === "reports" && distance <= HEADLINE_PIXELS)
+            .flatMap(({ properties }) => properties.severity ?? []);
+        if (node && severities.length) rate(node, Math.max(...severities), "a pilot's report");
+        return { isSymbol: isSymbol === true, node };
     }));
     /** @param {boolean} wanted */
     const nodes = (wanted) => sections.flatMap(({ isSymbol, node }) => (node && isSymbol === wanted ? [node] : []));

@@ -60,9 +60,9 @@ test("the legend of a profile explains the empty background", () => {
      * @param {object} [field] */
     const words = (hash, field) => [...profileFigure({ ...profile, field }, parseHash(hash).view, legend, 0, 450)
         .querySelectorAll("figcaption span")].map(({ textContent }) => textContent);
-    ok(words("#route=KORD+KJFK").includes("No report"));
-    ok(words("#route=KORD+KJFK", profile.field).includes("Computed smooth"));
-    ok(words("#severity=3&route=KORD+KJFK", profile.field).includes("Smooth or filtered"));
+    ok(words("#route=KORD+KJFK").includes("No report"), "reports only");
+    ok(words("#route=KORD+KJFK", profile.field).includes("Computed smooth"), "with a field");
+    ok(words("#severity=3&route=KORD+KJFK", profile.field).includes("Smooth or filtered"), "with a filter");
 });
 
 test("a filtered severity of a field is not drawn, and is not shown as unknown either", () => {

@@ -1,0 +1,67 @@
+// @ts-check
+import { CellSection } from "/js/cell-section.js";
+import { fieldSections } from "/js/field.js";
+import { headline } from "/js/headline.js";
+import { featureSections } from "/js/place-features.js";
+import { parseHash } from "/js/view.js";
+import { equal, json, test, withResponses } from "../harness.js";
+
+const NAMES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"];
+/** @type {any} */
+const legend = { entry: (/** @type {number} */ severity) => ({ fill: "#000000", label: NAMES[severity] }) };
+const ZOOM = 4, DEGREES_IN_PIXEL = 360 / (512 * 2 ** ZOOM);
+const { signal } = new AbortController();
+
+/** A small cell so many pixels east of the place.
+ * @param {number} pixels
+ * @param {number} severity */
+function cell(pixels, severity) {
+    const west = pixels * DEGREES_IN_PIXEL;
+    const ring = [[west, 0], [west, 0.01], [west + 0.01, 0.01], [west, 0]];
+    const properties = { h3: "8", severity, reports: 1, altitudeMin: 30_000, observedAt: "2026-07-21T20:00:00Z" };
+    return { geometry: { type: "Polygon", coordinates: [ring] }, properties };
+}
+
+/** The card's headline, with its note, and the title of its section of cells.
+ * @param {{ cells?: object[], field?: object[], reports?: object[] }} features
+ * @param {string} [hash] */
+async function words({ cells = [], field = [], reports = [] }, hash = "") {
+    const { view } = parseHash(`#layers=gtg,hexagons,pireps&${hash}`);
+    const answers = new Map([["hexagons", cells], ["gtg", field], ["pireps", reports]]);
+    /** @type {string[]} */
+    let found = [];
+    await withResponses(({ url }) => {
+        const [, id = ""] = /collections\/(\w+)/.exec(url.pathname) ?? [];
+        return json({ features: answers.get(id) ?? [] });
+    }, async () => {
+        const section = await new CellSection(view, ZOOM, legend).content(0, 0, signal);
+        const { symbols, areas } = await featureSections(view, ZOOM, 0, 0, signal, () => {});
+        const sections = [...symbols, section, ...areas, ...await fieldSections(view, 0, 0, signal)];
+        const top = headline(sections, legend);
+        found = [...top?.children ?? [], section.querySelector("h3")].map((node) => node?.textContent ?? "");
+    });
+    return found;
+}
+
+/** @param {number} severity */
+const computed = (severity) => [{ geometry: {}, properties: { product: "gtg", edr: 0.1, severity } }];
+
+test("the headline of a card is the worst turbulence that the map shows at the place", async () => {
+    equal(await words({ cells: [cell(4, 0)], field: computed(1) }),
+        ["Light", "The worst shown here, computed. Also: Smooth, reported.", "Hexagons: Smooth"]);
+    equal(await words({ cells: [cell(4, 3)], field: computed(1) }),
+        ["Moderate", "The worst shown here, reported. Also: Light, computed.", "Hexagons: Moderate"]);
+    equal(await words({ field: computed(2) }), ["Light-Moderate", "The worst shown here, computed.", ""]);
+    const report = { geometry: { type: "Point", coordinates: [0, 0] }, properties: { severity: 4 } };
+    equal((await words({ reports: [report], field: computed(2) }))[0], "Moderate-Occasionally Severe");
+    equal(await words({}), [""], "nothing is known");
+});
+
+test("neither a report beyond 12 pixels nor a filtered value gives the headline", async () => {
+    // A finger reaches 22 pixels. A mouse does not reach this report at all.
+    const [first, ...rest] = await words({ cells: [cell(15, 3)], field: computed(1) });
+    equal([first, rest[0]], ["Light", "The worst shown here, computed."]);
+    equal(["", "Nearby: Moderate"].includes(rest[1] ?? ""), true, `${rest[1]}`);
+    equal(await words({ cells: [cell(15, 3)] }).then(({ length }) => length), 1, "no headline");
+    equal(await words({ field: computed(1) }, "severity=3"), [""], "the map does not show it");
+});
