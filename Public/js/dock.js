@@ -8,7 +8,7 @@ import { contact } from "./contact.js";
 import { extentOf, isBeyond } from "./time-extent.js";
 import { age, dateTime, localTime, parseCompactTime } from "./format.js";
 import { showsField } from "./layers.js";
-import { groupsOf, withLayers } from "./picture-request.js";
+import { groupFilter, groupsOf, withLayers } from "./picture-request.js";
 import { now } from "./server.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
@@ -167,15 +167,15 @@ export class Dock {
         const [, ids = "", compact = ""] = /\/tiles\/([^/]+)\/([^/]+)/.exec(path) ?? [];
         // A field is a separate part in live pictures only.
         const groups = groupsOf({ ...this.#view(), layers: decodeURIComponent(ids).split(","), time: 0 });
-        if (groups.length === 1) return [{ url, opacity: groups[0].opacity }];
+        if (groups.length === 1 && !groups[0].severities) return [{ url, opacity: groups[0].opacity }];
         const time = parseCompactTime(compact);
         // A frame's version applies to all its layers together, and not to one part.
         const parameters = new URLSearchParams(query);
         for (const name of ["v", "s"]) parameters.delete(name);
         /** @param {string} id */
         const isThere = (id) => !isBeyond(id, this.#extents.get(id) ?? null, time);
-        return groups.filter(({ layers }) => layers.some(isThere)).map(({ layers, opacity }) =>
-            ({ url: `${withLayers(path, layers)}?${parameters}`, opacity }));
+        return groups.filter(({ layers }) => layers.some(isThere)).map((group) =>
+            ({ url: `${withLayers(path, group.layers)}?${groupFilter(parameters, group)}`, opacity: group.opacity }));
     }
 
     #layers() { return this.#view().layers.join(); }

@@ -2,7 +2,7 @@
 // Addresses of the map's current content, for other programs: pictures, features and tiles. Sends no requests.
 import { compactTime } from "./format.js";
 import { layerName } from "./layers.js";
-import { groupsOf } from "./picture-request.js";
+import { groupFilter, groupsOf } from "./picture-request.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 
@@ -96,9 +96,10 @@ export function tileAddresses({ view, time, base }) {
     const withTime = new URLSearchParams(query);
     if (time !== null) withTime.set("time", compactTime(time));
     // The instant is part of a tile's path, but a parameter of the TileJSON.
-    return groupsOf({ ...view, time: 0 }).map(({ layers, opacity }) => ({
-        url: `${base}tiles/${layers.join()}/${time === null ? "latest" : compactTime(time)}/{z}/{x}/{y}.png?${query}`,
-        json: `${base}tiles/${layers.join()}.json?${withTime}`, opacity,
+    const instant = time === null ? "latest" : compactTime(time);
+    return groupsOf({ ...view, time: 0 }).map((group) => ({
+        url: `${base}tiles/${group.layers.join()}/${instant}/{z}/{x}/{y}.png?${groupFilter(query, group)}`,
+        json: `${base}tiles/${group.layers.join()}.json?${groupFilter(withTime, group)}`, opacity: group.opacity,
     }));
 }
 

@@ -5,9 +5,10 @@ import { LAYERS as ALL } from "./datasets.js";
 /** The layers of the menu. A layer that combines others is left out, because the menu has its parts. */
 export const LAYERS = ALL.filter(({ parts }) => !parts.length);
 const FIELD_SHAPE = "field";
+const AREA_SHAPE = "areas";
 /** Shapes of layers that show observed turbulence: as cells, or as polygons made of them. */
 const CELL_SHAPES = ["cells", "polygons"];
-export const FORECAST_SHAPES = ["areas", FIELD_SHAPE];
+export const FORECAST_SHAPES = [AREA_SHAPE, FIELD_SHAPE];
 
 /** The id of the layer with a shape. Only one layer has each of the shapes below.
  * @param {string} shape */
@@ -20,6 +21,10 @@ export const TRACKS = layerWith("tracks");
 /** Whether a layer is a turbulence field.
  * @param {string} requested */
 export const isField = (requested) => LAYERS.some(({ id, shape }) => id === requested && shape === FIELD_SHAPE);
+
+/** Whether a layer shows issued areas.
+ * @param {string} requested */
+export const isArea = (requested) => LAYERS.some(({ id, shape }) => id === requested && shape === AREA_SHAPE);
 
 /** Sorts layers by drawing order, each once. The user's order applies first. Layers that it does not name follow in
  * the server's order.

@@ -2,7 +2,7 @@
 // The legend, made from the server's: the page defines no colours of severities.
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
-import { CELLS, layerName, showsCells } from "./layers.js";
+import { CELLS, isArea, layerName, showsCells } from "./layers.js";
 import { severitiesOf, showsSeverity } from "./view.js";
 
 export class Legend {
@@ -18,6 +18,9 @@ export class Legend {
     #symbols = element("details", { className: "symbols", hidden: true });
     #lastOne = element("p", { className: "note caution", role: "status", hidden: true },
         "The last severity stays: an empty map would look like smooth air.");
+
+    #unrated = element("p", { className: "note caution", hidden: true },
+        "Hazard areas without a severity are hidden too.");
 
     /** @param {HTMLElement} root
      * @param {(difference: Partial<Billow.View>) => void} changed */
@@ -50,7 +53,7 @@ export class Legend {
             (note) => element("p", { className: "note" }, note)
         );
         this.#root.replaceChildren(
-            element("h2", {}, legend.title), list, this.#lastOne, ...notes, this.#field, this.#symbols,
+            element("h2", {}, legend.title), list, this.#lastOne, this.#unrated, ...notes, this.#field, this.#symbols,
             element("p", { className: "note caution" }, "Not for navigation."));
         this.#mark();
     }
@@ -105,6 +108,8 @@ export class Legend {
 
     #mark() {
         const view = this.#view;
+        // An area of thunderstorms or wind shear has no severity, so no filter for severities selects it.
+        this.#unrated.hidden = !(view && (view.severities || view.minSeverity > 0) && view.layers.some(isArea));
         for (const item of this.#root.querySelectorAll("[data-severity]")) {
             const isShown = view === null || showsSeverity(view, Number(item.getAttribute("data-severity")));
             item.classList.toggle("filtered-out", !isShown);

@@ -7,25 +7,45 @@ import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 
 const MINUTE = 60_000;
+/** The severity of smooth air. */
+const SMOOTH = 0;
 /** The interval to renew fields, which change only every quarter of an hour. Reports age all the time. */
 const FIELD_MINUTES = 5;
 
+/** Layers that are drawn together. `isField` is true if the group is a field of its own. `severities` replaces those of
+ * the view's filter, or is null.
+ * @typedef {{ layers: string[], opacity: number, isField: boolean, severities: number[] | null }} Group */
+
 /** Groups the layers of a view that are drawn together, the lowest first. Neighbouring layers of equal opacity form a
  * group. If a live picture is renewed, a field forms its own group, because it rarely changes.
- * @param {Pick<Billow.View, "layers" | "opacities" | "time">} view
+ * A field also forms its own group if the filter selects smooth air. The server would then fill the field's smooth air,
+ * which is transparent without a filter.
+ * @param {Pick<Billow.View, "layers" | "opacities" | "severities" | "time">} view
  * @param {boolean} [isRenewed]
- * @returns {{ layers: string[], opacity: number, isField: boolean }[]} */
-export function groupsOf({ layers, opacities, time }, isRenewed = true) {
-    /** @type {{ layers: string[], opacity: number, isField: boolean }[]} */
+ * @returns {Group[]} */
+export function groupsOf({ layers, opacities, severities, time }, isRenewed = true) {
+    const selectsSmooth = severities?.includes(SMOOTH) ?? false;
+    /** @type {Group[]} */
     const groups = [];
     for (const id of layers) {
-        const opacity = (opacities[id] ?? 100) / 100;
-        const isLiveField = isRenewed && time === null && isField(id);
+        const isOwn = isField(id) && (selectsSmooth || (isRenewed && time === null));
+        const rough = isOwn && selectsSmooth ? (severities ?? []).filter((severity) => severity !== SMOOTH) : null;
+        // The map requests the tiles of an invisible field too, so it knows where the field has no data.
+        const opacity = rough?.length === 0 ? 0 : (opacities[id] ?? 100) / 100;
         const last = groups[groups.length - 1];
-        if (last && last.opacity === opacity && last.isField === isLiveField) last.layers.push(id);
-        else groups.push({ layers: [id], opacity, isField: isLiveField });
+        if (last && last.opacity === opacity && last.isField === isOwn) last.layers.push(id);
+        else groups.push({ layers: [id], opacity, isField: isOwn, severities: rough?.length ? rough : null });
     }
     return groups;
+}
+
+/** The filter of a group, from that of all layers.
+ * @param {URLSearchParams} query
+ * @param {Pick<Group, "severities">} group */
+export function groupFilter(query, { severities }) {
+    const own = new URLSearchParams(query);
+    if (severities) own.set("severity", severities.join());
+    return own;
 }
 
 /** Replaces the layers in a template of tiles.
@@ -54,13 +74,14 @@ export function pictureRequest(tileJSON, view, scale, changedAt = null, isFirst 
     const { version: newest = 0, asOf = null } = tileJSON.billow ?? {};
     const minutes = Math.floor((instantOf(asOf) ?? 0) / MINUTE);
     const subject = subjectOf(view);
-    const parts = groupsOf(view, !isFirst).map(({ layers, opacity, isField }) => {
+    const parts = groupsOf(view, !isFirst).map((group) => {
+        const { layers, opacity, isField } = group;
         // The address of a live picture never changes, because its tiles are revalidated by their ETags. The key
         // changes when one of its layers changes, and as reports age.
         const version = changedAt?.(layers) ?? newest;
         const age = isField ? Math.floor(minutes / FIELD_MINUTES) : minutes;
         return {
-            layers, template: `${withLayers(template, layers)}?${parameters}`, opacity,
+            layers, template: `${withLayers(template, layers)}?${groupFilter(parameters, group)}`, opacity,
             key: time === null ? `${version}-${age}` : `${version}`,
         };
     });

@@ -207,9 +207,14 @@ export function severitiesOf(wanted) {
 export const showsSeverity = ({ severities, minSeverity }, severity) =>
     severities ? severities.includes(severity) : severity >= minSeverity;
 
-/** @param {Billow.View} view */
-const severitiesText = ({ severities, minSeverity }) => (
-    severities ? severities.map((severity) => SEVERITIES[severity]).join(" and ") : severityText(minSeverity));
+/** The shorter text of those that a view shows, or hides: "Without Moderate".
+ * @param {Billow.View} view */
+function severitiesText({ severities, minSeverity }) {
+    if (!severities) return severityText(minSeverity);
+    const hidden = SEVERITIES.filter((_, severity) => !severities.includes(severity));
+    return hidden.length < severities.length ? `Without ${hidden.join(" and ")}`
+        : severities.map((severity) => SEVERITIES[severity]).join(" and ");
+}
 
 /** @param {number} minSeverity */
 export function severityText(minSeverity) {
@@ -241,7 +246,10 @@ export function filterText(view) {
     if (view.minAltitude !== null || view.maxAltitude !== null) {
         parts.push(bandText(view.minAltitude, view.maxAltitude));
     }
-    if (view.minSeverity > 0 || view.severities) parts.push(severitiesText(view));
+    const severities = view.minSeverity > 0 || view.severities ? severitiesText(view) : null;
+    const isWithout = severities?.startsWith("Without ");
+    if (severities && !isWithout) parts.push(severities);
     parts.push(...originTexts(view));
-    return parts.length ? `Only ${parts.join(", ")}` : null;
+    if (!isWithout) return parts.length ? `Only ${parts.join(", ")}` : null;
+    return parts.length ? `Only ${parts.join(", ")}, w${severities?.slice(1)}` : severities;
 }

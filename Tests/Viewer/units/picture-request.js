@@ -56,6 +56,21 @@ test("fields and layers of another opacity are separate parts, in the order of t
     ok(parts[0].key.startsWith("3-") && parts[1].key.startsWith("7-"), "each by what changed it");
 });
 
+test("a filter that selects smooth air leaves the smooth air of a field transparent", () => {
+    const view = { ...FIRST, layers: ["gtg", "hexagons", "pireps"], severities: [0, 1, 2, 4] };
+    for (const [time, isFirst] of /** @type {[number | null, boolean][]} */ ([[null, true], [null, false], [0, true]])) {
+        const { parts } = pictureRequest(TILES, { ...view, time }, 1, null, isFirst);
+        equal(parts.map(({ layers, template, opacity }) =>
+            [layers.join(), new URL(template).searchParams.get("severity"), opacity]),
+        [["gtg", "1,2,4", 1], ["hexagons,pireps", "0,1,2,4", 1]]);
+    }
+    // A field of smooth air alone is as transparent.
+    equal(groupsOf({ ...view, severities: [0] }).map(({ layers, opacity }) => `${layers}:${opacity}`),
+        ["gtg:0", "hexagons,pireps:1"]);
+    equal(groupsOf({ ...view, time: 0, severities: [1, 3] }).length, 1, "without smooth air one part suffices");
+    ok(subjectOf({ ...view, severities: [0] }) !== subjectOf(view), "each selection is another subject");
+});
+
 test("the first picture of a subject has a field and other layers in one part, and its renewal does not", () => {
     const view = { ...FIRST, layers: ["gtg", "hexagons"] };
     const [first, renewed] = [true, false].map((isFirst) => pictureRequest(TILES, view, 1, null, isFirst));

@@ -76,6 +76,11 @@ test("a severity and all worse ones are a minimum severity; other selections are
     equal([filters(view).has("minSeverity"), showsSeverity(view, 2), showsSeverity(view, 3)], [false, false, true]);
     ok(formatHash(view).endsWith("&severities=1,3"), formatHash(view));
     equal(filterText(view), "Only Light and Moderate");
+    const without = { ...view, severities: [0, 1, 2, 4] };
+    equal(filterText(without), "Without Moderate", "the shorter text");
+    equal(filterText({ ...without, minAltitude: 30_000, sources: ["a"] }),
+        "Only FL300 and above, from a, without Moderate");
+    ok(summary(without).includes(" · Without Moderate · "), summary(without));
 });
 
 test("layers have one order, each once, and areas lie below cells", () => {
