@@ -22,6 +22,7 @@ import {
 } from "./js/renewal.js";
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
+import { outsideText } from "./js/time-extent.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
 import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
 import { formatHash, parseHash, pictureAddress } from "./js/view.js";
@@ -140,7 +141,7 @@ async function start() {
         const moment = pictureState(knowledge);
         if (isOutOfStep()) renewSoon();
         status.show(knowledge);
-        dock.show(moment);
+        dock.show(moment, refused !== null);
         showSources(knowledge.server, contact.problem !== null);
         showOriginFilters(view, knowledge.server, change);
         map.getContainer().setAttribute("aria-busy", String(isBusy()));
@@ -421,8 +422,11 @@ async function start() {
             if (signal.aborted) return;
             if (!(error instanceof ServerError)) throw error;
             if (error.status === 0 || dock.isOpen) return;
-            knowledge.problems.set("The picture", error.message);
-            if (error.code === "time-outside-retention") {
+            const isOutside = error.code === "time-outside-retention" && requested.time !== null;
+            const text = isOutside ? await outsideText(view.layers.join(), requested.time ?? 0) : error.message;
+            if (signal.aborted) return;
+            knowledge.problems.set("The picture", text);
+            if (isOutside) {
                 // The page does not repeat such a request. Past data does not return, and its tiles would fail as well.
                 refused = { subject: subjectOf(requested), isPast: (requested.time ?? 0) <= now() };
             }

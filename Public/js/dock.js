@@ -311,8 +311,9 @@ export class Dock {
     }
 
     /** Shows the instant of the map, and the instant that is loading.
-     * @param {Moment} state */
-    show(state) {
+     * @param {Moment} state
+     * @param {boolean} isRefused  whether the server has no picture at the view's instant */
+    show(state, isRefused) {
         const wanted = this.#view().time;
         const { time, isLive, isForecast, isBehind, incomplete, isOld } = state;
         if (span.value !== this.#span) span.value = this.#span;
@@ -322,7 +323,7 @@ export class Dock {
         byId("to-live").hidden = wanted === null && !this.#isRunning;
         // Without contact, the live picture is not renewed. The dock then shows its time, as for an old picture.
         const isRenewed = isLive && contact.problem === null && !contact.isSilent && !isOld;
-        const text = time === null ? "not loaded yet" : [
+        const text = time === null ? (isRefused ? "no picture at this time" : "not loaded yet") : [
             isRenewed ? null : isForecast ? `forecast, in ${age(time - now())}` : `${age(now() - time)} ago`,
             incomplete ? "incomplete" : null,
         ].filter(Boolean).join(", ");

@@ -73,6 +73,18 @@ export function parseCompactTime(text) {
     return !Number.isNaN(instant) && compactTime(instant) === text ? instant : null;
 }
 
+/** The instant of the compact form or of RFC 3339, "2026-07-21T20:00:00Z", otherwise null. Fractions of a second are cut.
+ * @param {string} text */
+export function parseInstant(text) {
+    // In a query a plus sign stands for a blank.
+    const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|([-+ ])(\d\d):(\d\d))$/i.exec(text);
+    if (!parts) return parseCompactTime(text);
+    const [, clock, sign = "+", hours = "0", minutes = "0"] = parts;
+    const instant = parseCompactTime(`${clock.toUpperCase().replace(/[-:]/g, "")}Z`);
+    if (instant === null || Number(hours) > 23 || Number(minutes) > 59) return null;
+    return instant - (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+}
+
 /** "2026-07-21 20:00", the form of the input field; with seconds only if they are not 0.
  * @param {number} instant */
 export function inputText(instant) {

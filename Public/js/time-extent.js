@@ -1,6 +1,6 @@
 // @ts-check
 // The first and the last instant with pictures of some layers. The server refuses requests for other instants.
-import { instantOf } from "./format.js";
+import { dateTime, instantOf } from "./format.js";
 import { isField, LAYERS } from "./layers.js";
 import { getJSON, now } from "./server.js";
 
@@ -47,4 +47,16 @@ export function isBeyond(layers, extent, time) {
  * @param {number | null} time */
 export async function isOutside(layers, time) {
     return time !== null && isBeyond(layers, await extentOf(layers), time);
+}
+
+/** Says why some layers have no picture at an instant. A server's own words have times of machines.
+ * @param {string} layers
+ * @param {number} time */
+export async function outsideText(layers, time) {
+    const [first, last] = await extentOf(layers) ?? [];
+    const nothing = `Nothing is stored for ${dateTime(time)}`;
+    if (first !== undefined && time < first) return `${nothing}. The data begins at ${dateTime(first)}.`;
+    if (time <= now()) return `${nothing}.`;
+    const end = last !== undefined && last > now() ? `Forecasts end at ${dateTime(last)}.` : "There is no forecast.";
+    return `${nothing} yet. ${end}`;
 }

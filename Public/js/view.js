@@ -20,7 +20,7 @@
 //   isGlobe      whether the map is a globe
 //   zoom, longitude, latitude
 import { HISTORIES, SEVERITIES } from "./datasets.js";
-import { bandText, compactTime, dateTime, hoursText, parseCompactTime } from "./format.js";
+import { bandText, compactTime, dateTime, hoursText, parseInstant } from "./format.js";
 import { defaultLayers, inDrawingOrder, layerName, LAYERS } from "./layers.js";
 
 export { HISTORIES, SEVERITIES };
@@ -112,7 +112,7 @@ export function parseHash(hash) {
         return sources.every((id) => id !== "") && sources.length <= MAX_SOURCES && { sources };
     });
     parse("time", "an instant such as 20260721T200000Z", (text) => {
-        const time = parseCompactTime(text);
+        const time = parseInstant(text);
         return time !== null && { time };
     });
     parse("style", "the id of a style, such as night", (style) => /^[a-z0-9-]{1,40}$/.test(style) && { style });

@@ -1236,6 +1236,19 @@ def bad_link(viewer):
     viewer.until("!document.querySelector('#banners').textContent.includes('This link')")
 
 
+def instant_without_data(viewer):
+    """an instant ahead of the data or before it is reported in plain words, also from a link as RFC 3339"""
+    viewer.expected = ["404", "400"]
+    ahead = time.gmtime(time.time() + 30 * 86_400)
+    viewer.open(f"#time={time.strftime('%Y-%m-%dT%H:%M:%SZ', ahead)}")
+    words = r"Nothing is stored for \d+ \w+ \d+ [\d:]+Z yet\. Forecasts end at "
+    viewer.eventually(lambda: re.search(words, viewer.text("#banners")))
+    viewer.eventually(lambda: "no picture at this time" in viewer.text("#frame-age"))
+    viewer.page.evaluate("location.hash = '#time=2000-01-01T00:00:00Z'")
+    viewer.eventually(lambda: "Nothing is stored for 1 Jan 2000 00:00Z. The data begins at " in viewer.text("#banners"))
+    assert "This link" not in viewer.text("#banners") and "log reaches" not in viewer.text("#banners")
+
+
 def inspect_place(viewer):
     """Enter on the map opens the card of its centre, and Escape closes it"""
     viewer.open()
@@ -2503,7 +2516,7 @@ ALL = [
     frame_in_parts, filters_keep_playing, zoomed_out, ground, names_beside_labels, names_beside_reports,
     online_base_map, globe,
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
-    incomplete_instant, absent_field, typed_instant, bad_link, inspect_place, inspect_beside,
+    incomplete_instant, absent_field, typed_instant, bad_link, instant_without_data, inspect_place, inspect_beside,
     route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
     torn_picture, lost_contact, lost_graphics, missing_tiles, resting, visible_again, offline, two_servers, key_entry,

@@ -1,6 +1,6 @@
 // @ts-check
 import {
-    age, bandText, clockTime, compactTime, dateTime, flightLevel, parseCompactTime, parseInput, hoursText,
+    age, bandText, clockTime, compactTime, dateTime, flightLevel, parseCompactTime, parseInput, parseInstant, hoursText,
     instantOf, shortTime, inputText,
 } from "/js/format.js";
 import { equal, test } from "../harness.js";
@@ -59,4 +59,15 @@ test("altitudes are flight levels, and 0 is the surface", () => {
     equal(bandText(null, 18_000), "Below FL180");
     equal(bandText(18_000, 41_000), "FL180 – FL410");
     equal([hoursText(0.5), hoursText(6)], ["½ h", "6 h"]);
+});
+
+test("an address has an instant in the compact form or as RFC 3339", () => {
+    const instant = Date.UTC(2026, 10, 29, 6, 11, 42);
+    for (const text of [
+        "20261129T061142Z", "2026-11-29T06:11:42Z", "2026-11-29t06:11:42.987z", "2026-11-29T07:11:42+01:00",
+        "2026-11-29T07:11:42 01:00", "2026-11-29T01:41:42-04:30",
+    ]) equal(parseInstant(text), instant, text);
+    for (const text of [
+        "2026-11-29T06:11:42", "2026-02-30T00:00:00Z", "2026-11-29", "2026-11-29T06:11:42+24:00", "now", "",
+    ]) equal(parseInstant(text), null, text);
 });

@@ -1,5 +1,6 @@
 // @ts-check
-import { extentOf, isOutside } from "/js/time-extent.js";
+import { extentOf, isOutside, outsideText } from "/js/time-extent.js";
+import { now } from "/js/server.js";
 import { equal, json, test, withResponses } from "../harness.js";
 
 const [FIRST, LAST] = ["2026-07-21T12:00:00Z", "2026-07-21T18:00:00Z"];
@@ -26,4 +27,18 @@ test("an unknown extent excludes nothing, and a failed request is repeated", asy
     await withResponses(() => json({ time: { extent: [FIRST, LAST] } }), async () => {
         equal(await isOutside("d", 0), true);
     });
+});
+
+test("an instant without a picture is explained in plain words", async () => {
+    const day = 86_400_000, soon = new Date(now() + day).toISOString();
+    await withResponses(({ url }) => json(url.pathname.includes("/e.") ? { time: { extent: [FIRST, soon] } } : {}),
+        async () => {
+            equal(await outsideText("e", Date.UTC(2020, 0, 1)),
+                "Nothing is stored for 1 Jan 2020 00:00Z. The data begins at 21 Jul 2026 12:00Z.");
+            const ahead = await outsideText("e", Date.UTC(2999, 0, 1));
+            equal(ahead.startsWith("Nothing is stored for 1 Jan 2999 00:00Z yet. Forecasts end at "), true, ahead);
+            equal(await outsideText("f", Date.UTC(2999, 0, 1)),
+                "Nothing is stored for 1 Jan 2999 00:00Z yet. There is no forecast.");
+            equal(await outsideText("f", 0), "Nothing is stored for 1 Jan 1970 00:00Z.");
+        });
 });
