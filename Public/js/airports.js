@@ -6,6 +6,12 @@ const LIST = "vendor/airports/airports.json";
 /** More airports than this do not make a city rank higher. */
 const LARGE_CITY = 5;
 const RADIUS_NAUTICAL_MILES = 3440.065;
+/** The airport that the name of a city means, if the city has several: where most long flights go. Cities with two such
+ * airports, such as Tokyo, are not in the list. */
+const MAIN_AIRPORTS = new Set([
+    "CYUL", "CYYZ", "EDDF", "EGLL", "ESSA", "KDFW", "KDTW", "KIAH", "KJFK", "KLAX", "KMIA", "KORD", "KSFO", "LFPG",
+    "LIRF", "LTFM", "OMDB", "RJBB", "RKSI", "SBGL", "SBGR", "UUEE", "VTBS", "ZBAA", "ZSPD",
+]);
 
 /** `icao` is the location indicator, or the code of the national register if the airport has no indicator.
  * @typedef {{
@@ -71,6 +77,22 @@ export class Airports {
         return found.slice(0, limit).map(({ airport }) => airport);
     }
 
+    /** The airport that a name means: the only one with all its words, or clearly the main one. Null for other names.
+     * @param {string} text
+     * @returns {Airport | null} */
+    named(text) {
+        const wanted = wordsOf(text);
+        if (!wanted.length) return null;
+        const found = this.#all.filter(({ nameWords }) => wanted.every((word) => nameWords.includes(word)));
+        const large = found.filter(isLarge);
+        const international = large.filter(isInternational);
+        const choices = [
+            found.filter(({ icao }) => MAIN_AIRPORTS.has(icao)), found, large, international,
+            international.filter(({ nameWords }) => nameWords[0] === wanted[0]),
+        ];
+        return choices.find(({ length }) => length === 1)?.[0] ?? null;
+    }
+
     /** The nearest airport within `miles` nautical miles of a place, among those that the map shows at a zoom.
      * @param {number} longitude
      * @param {number} latitude
@@ -110,7 +132,8 @@ const isLarge = ({ icao, iata }) => iata !== "" && /^[A-Z]{4}$/.test(icao);
  * @param {string[]} wanted */
 function scoreOf(airport, code, wanted) {
     const { icao, iata, nameWords } = airport;
-    const importance = (isLarge(airport) ? 2 : 0) + (isInternational(airport) ? 1 : 0);
+    const importance = (isLarge(airport) ? 2 : 0) + (isInternational(airport) ? 1 : 0)
+        + (MAIN_AIRPORTS.has(icao) ? 1 : 0);
     if (icao === code) return 100;
     if (iata === code) return 90;
     if (code.length > 1 && icao.startsWith(code)) return 50 + importance;

@@ -22,10 +22,15 @@ const BETWEEN = /[–—→>]|,(?=\s)/g;
 /** A hyphen or comma joins codes of letters only, because in a flight plan and in positions it has other meanings. */
 const JOINED_CODES = /\b([A-Z]{3,4})[-,](?=[A-Z]{3,4}\b)/g;
 
-/** @typedef {Pick<import("./airports.js").Airports, "find" | "count">} Codes */
+/** Words between the names of airports. */
+const CONNECTING = /^(TO|FROM|VIA)$/;
+const LEVEL = /^FL?\d{3}$/;
+const LONGEST_NAME_WORDS = 4;
 
-/** Parses a route: airport codes, positions, or a complete flight plan. `level` is the plan's level in feet, if it has
- * one. `unknown` contains the words that are no known places. `resolved` explains the three-letter codes.
+/** @typedef {Pick<import("./airports.js").Airports, "find" | "named" | "count">} Codes */
+
+/** Parses a route: airport codes or names, positions, or a complete flight plan. `level` is the plan's level in feet, if it has
+ * one. `unknown` contains the words that are no known places. `resolved` explains names and three-letter codes.
  * Without a list of airports, any four letters count as an airport, and the server decides.
  * @param {string} text
  * @param {Codes | null} [airports] */
@@ -41,7 +46,19 @@ export function parsePlan(text, airports = null) {
     const words = wordsOf(text);
     // In a plan, three letters between airports are a beacon. An airport elsewhere may have the same code.
     const isPlan = words.some((word) => IGNORED.test(word));
-    for (const [index, word] of words.entries()) {
+    // In a plan, a word is a fix or an airway, and never the name of a city.
+    const hasNames = words.every((word) => !IGNORED.test(word) || LEVEL.test(word));
+    for (let index = 0, next; index < words.length; index = next) {
+        const word = words[index];
+        next = index + 1;
+        if (hasNames && CONNECTING.test(word)) continue;
+        const [named, count] = hasNames ? nameAt(words, index, airports) : [null, 0];
+        if (named) {
+            next = index + count;
+            resolved.push(`${words.slice(index, next).join(" ")} means ${named}`);
+            if (waypoints[waypoints.length - 1] !== named) waypoints.push(named);
+            continue;
+        }
         const isEnd = index === 0 || index === words.length - 1;
         // A waypoint may have a time (EGLL0915) or a change of level (4430N05000W/M084F370).
         const [name, change = ""] = normalisePosition(word) ? [word] : word.split("/");
@@ -83,6 +100,24 @@ function codeOf(code, airports, isShortCode) {
     if (!airports?.count) return INDICATOR.test(code) ? code : null;
     const airport = INDICATOR.test(code) || isShortCode ? airports.find(code) : null;
     return airport?.icao ?? null;
+}
+
+/** The airport of the longest name that starts at a word, and the number of its words. A single word that is a code or a
+ * position is no name.
+ * @param {string[]} words
+ * @param {number} index
+ * @param {Codes | null} airports
+ * @returns {[icao: string | null, count: number]} */
+function nameAt(words, index, airports) {
+    if (!airports?.count) return [null, 0];
+    const isPlace = normalisePosition(words[index]) !== null || airports.find(words[index]) !== null;
+    for (let count = Math.min(LONGEST_NAME_WORDS, words.length - index); count > (isPlace ? 1 : 0); count -= 1) {
+        const name = words.slice(index, index + count);
+        if (name.some((word) => CONNECTING.test(word) || /\d/.test(word))) continue;
+        const airport = airports.named(name.join(" "));
+        if (airport) return [airport.icao, count];
+    }
+    return [null, 0];
 }
 
 /** @typedef {{ code: string, name: string | null, longitude: number, latitude: number }} Waypoint */

@@ -16,6 +16,7 @@ const SNAP_PIXELS = 12;
 /** From this zoom on, a pixel is less than a minute of latitude. */
 const FINE_ZOOM = 9;
 const MAX_POINTS = 60;
+const MAX_CHOICES = 3;
 const MILES_AROUND_THE_WORLD = 21_638;
 const TILE_PIXELS = 512;
 
@@ -34,6 +35,8 @@ export class RouteForm {
     #points = [];
     /** @type {HTMLElement | null} */
     #bar = null;
+    /** Whether the fields have a text that is no route, which stays until the user changes it. */
+    #isWrong = false;
 
     /** @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "Marker">} library
@@ -48,6 +51,7 @@ export class RouteForm {
         this.#waypoints = new Waypoints(map, library);
         byId("route-clear").addEventListener("click", () => {
             this.#end();
+            this.#forget();
             field.value = "";
             change({ route: null, level: null });
         });
@@ -57,27 +61,42 @@ export class RouteForm {
     /** Shows a view's route and level.
      * @param {Billow.View} view */
     fill(view) {
+        byId("route-clear").hidden = view.route === null && !this.#isWrong;
+        if (this.#isWrong && view.route === null) return;
+        if (this.#isWrong) this.#forget();
         if (document.activeElement !== field) field.value = view.route ?? "";
         if (document.activeElement !== levelField) {
             levelField.value = view.level === null ? "" : flightLevel(view.level);
         }
-        byId("route-clear").hidden = view.route === null;
     }
 
-    /** Applies the typed route. */
+    /** Removes the words about an earlier text. */
+    #forget() {
+        this.#isWrong = false;
+        byId("route-note").hidden = true;
+        levelField.setAttribute("aria-invalid", "false");
+        this.#showProblem(null);
+    }
+
+    /** Applies the typed route. If it is none, the earlier one does not stay beside its text. */
     async submit() {
-        const plan = parsePlan(field.value, await loadAirports());
+        const airports = await loadAirports();
+        const plan = parsePlan(field.value, airports);
         const { route, count, level: planned, unknown, resolved } = plan;
         const typed = typedLevel();
         const level = typed ?? planned;
         const names = unknown.join(" ");
         const isLevelWrong = Number.isNaN(typed);
+        this.#forget();
         levelField.setAttribute("aria-invalid", String(isLevelWrong));
         this.#showProblem(count < 2 ? [
-            names && `Unknown waypoints: ${names}.`,
+            names && `Unknown waypoints: ${names}.`, ...unknown.flatMap((name) => choicesText(name, airports)),
             "Enter at least two waypoints: airport codes or names, or positions such as 4430N05000W.",
         ].filter(Boolean).join(" ") : isLevelWrong ? "Enter the level as FL370 or as 37000 feet." : null, count < 2);
-        if (count < 2 || isLevelWrong) return;
+        if (count < 2 || isLevelWrong) {
+            this.#isWrong = true;
+            return this.#change({ route: null, level: null });
+        }
         const notes = [
             resolved.length ? `${resolved.join(", ")}.` : null, names && `Ignored, because unknown: ${names}`,
         ].filter(Boolean);
@@ -145,6 +164,7 @@ export class RouteForm {
         setText(this.#bar?.querySelector("p") ?? null, text);
         this.#bar?.querySelector("button")?.toggleAttribute("disabled", count === 0);
         const route = count >= 2 ? points.join(" ") : null;
+        this.#isWrong = false;
         // From two points on, the route panel shows the waypoints.
         this.#waypoints.show(count === 1 ? waypointsOf(points[0], await loadAirports()) : []);
         if (route === this.#view().route) return;
@@ -171,6 +191,14 @@ export class RouteForm {
         byId("route-problem").textContent = text ?? "";
         field.setAttribute("aria-invalid", String(isOfRoute));
     }
+}
+
+/** Says which airports a name may mean, if it may mean several.
+ * @param {string} name
+ * @param {import("./airports.js").Airports} airports */
+function choicesText(name, airports) {
+    const found = airports.search(name, MAX_CHOICES);
+    return found.length > 1 ? [`${name} may be ${found.map(({ icao }) => icao).join(" or ")}.`] : [];
 }
 
 /** The typed level in feet, rounded to 1,000; null if there is none, and NaN for anything else. */

@@ -1345,6 +1345,25 @@ def route(viewer):
     viewer.until("document.querySelector('#route').hidden && !location.hash.includes('route=')")
 
 
+def wrong_route(viewer):
+    """a text that is no route leaves neither the earlier route nor its notes beside it, and names are waypoints"""
+    viewer.open("#layers=hexagons")
+    viewer.page.fill("#route-text", "Denver to Chicago MERIT9")
+    viewer.page.click("#route-form .go")
+    viewer.until("document.querySelector('#route-body h3')?.textContent === 'KDEN KORD'")
+    viewer.eventually(lambda: "DENVER means KDEN, CHICAGO means KORD" in viewer.text("#route-note"))
+    viewer.page.fill("#route-text", "KDEN Birmingham")
+    viewer.page.click("#route-form .go")
+    viewer.eventually(lambda: "BIRMINGHAM may be EGBB or KBHM" in viewer.text("#route-problem"))
+    viewer.until("document.querySelector('#route').hidden && !location.hash.includes('route=')")
+    viewer.until("document.querySelector('#route-note').hidden")
+    viewer.eventually(lambda: viewer.page.locator(".waypoint").count() == 0)
+    # The text stays, and the page has no other route than the one that the user corrects it to.
+    assert viewer.page.input_value("#route-text") == "KDEN Birmingham"
+    viewer.page.click("#route-clear")
+    viewer.eventually(lambda: viewer.page.input_value("#route-text") == "" and not viewer.text("#route-problem"))
+
+
 def route_uncovered(viewer):
     """the map shows the whole route beside all cards and banners, also later ones, until the user moves it"""
     # The corridor at both ends, as the map shows it, and what covers it.
@@ -2517,7 +2536,7 @@ ALL = [
     online_base_map, globe,
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, absent_field, typed_instant, bad_link, instant_without_data, inspect_place, inspect_beside,
-    route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
+    route, wrong_route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
     torn_picture, lost_contact, lost_graphics, missing_tiles, resting, visible_again, offline, two_servers, key_entry,
     narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, accessible,

@@ -31,6 +31,28 @@ test("a pasted flight plan is reduced to its waypoints and its first level", () 
     equal(parsePlan("KORD NATW").route, "KORD NATW", "without a list the server decides");
 });
 
+test("names of airports are waypoints if they are unique or mean a main airport, and never in a plan", () => {
+    const airports = new Airports([
+        ...ROWS, ["EGBB", "BHX", "Birmingham International Airport", "Birmingham", "GB", -1.75, 52.45],
+        ["KBHM", "BHM", "Birmingham-Shuttlesworth International Airport", "Birmingham", "US", -86.75, 33.56],
+        ["KMDW", "MDW", "Chicago Midway International Airport", "Chicago", "US", -87.75, 41.79],
+        ["KDEN", "DEN", "Denver International Airport", "Denver", "US", -104.67, 39.86],
+        ["KAPA", "APA", "Centennial Airport", "Denver", "US", -104.85, 39.57],
+        ["KNEW", "NEW", "Lakefront Airport", "New Orleans", "US", -90.03, 30.04],
+    ]);
+    /** @param {string} text */
+    const route = (text) => parsePlan(text, airports).route;
+    equal(route("Heathrow Zürich"), "EGLL LSZH");
+    equal(route("Denver to Chicago FL370"), "KDEN KORD");
+    equal(route("from New York via LTN to London"), "KJFK EGGW EGLL");
+    equal(parsePlan("Denver Midway", airports).resolved, ["DENVER means KDEN", "MIDWAY means KMDW"]);
+    equal(parsePlan("Birmingham Denver", airports), {
+        route: "KDEN", count: 1, level: null, unknown: ["BIRMINGHAM"], resolved: ["DENVER means KDEN"],
+    }, "an ambiguous name");
+    equal(route("KORD DCT DENVER DCT KJFK"), "KORD KJFK", "a fix of a plan");
+    equal(airports.search("chicago", 1).map(({ icao }) => icao), ["KORD"], "the main airport is suggested first");
+});
+
 test("waypoints may have commas, dashes or arrows between them", () => {
     for (const text of [
         "KJFK-EGLL", "KJFK–EGLL", "kjfk — egll", "KJFK, EGLL", "KJFK,EGLL", "KJFK → EGLL", "KJFK>EGLL", "jfk-lhr",
