@@ -29,6 +29,8 @@ import { formatHash, parseHash, pictureAddress } from "./js/view.js";
 import { boundsOf } from "./js/visible-tiles.js";
 
 const TICK_MILLISECONDS = 1_000;
+/** The shortest interval at which restored contact loads the route again. */
+const ROUTE_RETRY_MILLISECONDS = 15_000;
 /** The shortest interval at which the address follows the frames. Safari allows 100 changes in 30 s. */
 const HASH_MILLISECONDS = 500;
 /** The map waits this long for the first picture, because both need the processor. */
@@ -549,12 +551,18 @@ async function start() {
         applyView();
     });
     let hadContact = contact.problem === null;
+    let routeRetriedAt = -Infinity;
     onContact(() => {
         const hasContact = contact.problem === null;
-        // Nothing that changed meanwhile is on the map.
-        if (hasContact && !hadContact && view.time === null) renewSoon();
+        const isRestored = hasContact && !hadContact;
         hadContact = hasContact;
+        // Nothing that changed meanwhile is on the map.
+        if (isRestored && view.time === null) renewSoon();
         draw();
+        // A route has no saved conditions. If only some requests fail, contact is lost and restored all the time.
+        if (!isRestored || performance.now() - routeRetriedAt < ROUTE_RETRY_MILLISECONDS) return;
+        routeRetriedAt = performance.now();
+        refreshRoute();
     });
     onSchemeChange(() => view.style === null && change({}));
     document.addEventListener("visibilitychange", () => {

@@ -98,3 +98,40 @@ export function boxAround(longitude, latitude, degrees) {
     ];
     return sides.map((side) => side.toFixed(5)).join(",");
 }
+
+/** The points of the shortest lines between waypoints. Longitudes go on beyond 180 degrees, as a map draws lines.
+ * @param {{ longitude: number, latitude: number }[]} waypoints
+ * @returns {Place[]} */
+export function greatCircle(waypoints) {
+    /** @type {Place[]} */
+    const line = [];
+    for (const [index, { longitude, latitude }] of waypoints.entries()) {
+        const before = waypoints[index - 1];
+        if (before) {
+            const [a, b] = [vectorOf(before), vectorOf({ longitude, latitude })];
+            const angle = Math.acos(Math.min(Math.max(a.reduce((sum, each, axis) => sum + each * b[axis], 0), -1), 1));
+            const steps = Math.max(1, Math.ceil(angle / radians));
+            for (let step = 1; step < steps; step += 1) {
+                const [from, to] = [Math.sin((1 - step / steps) * angle), Math.sin((step / steps) * angle)];
+                const [x, y, z] = a.map((each, axis) => each * from + b[axis] * to);
+                line.push(unwrapped(line, [Math.atan2(y, x) / radians, Math.atan2(z, Math.hypot(x, y)) / radians]));
+            }
+        }
+        line.push(unwrapped(line, [longitude, latitude]));
+    }
+    return line;
+}
+
+/** @param {{ longitude: number, latitude: number }} place */
+function vectorOf({ longitude, latitude }) {
+    const [east, north] = [longitude * radians, latitude * radians];
+    return [Math.cos(north) * Math.cos(east), Math.cos(north) * Math.sin(east), Math.sin(north)];
+}
+
+/** @param {Place[]} line
+ * @param {Place} place
+ * @returns {Place} */
+function unwrapped(line, [longitude, latitude]) {
+    const last = line[line.length - 1]?.[0] ?? longitude;
+    return [longitude + 360 * Math.round((last - longitude) / 360), latitude];
+}

@@ -5,11 +5,12 @@ import { fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName
 import { loadAirports } from "./airports.js";
 import { alertFilters, alertGroups, groupNodes } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
-import { age, bandText, compactTime, flightLevel } from "./format.js";
+import { greatCircle } from "./distance.js";
+import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
 import { CELLS, layerName } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
-import { getJSON, now, postJSON } from "./server.js";
+import { getJSON, now, postJSON, ServerError } from "./server.js";
 import { profileFigure } from "./profile-view.js";
 import { RouteFit } from "./route-fit.js";
 import { styleOf } from "./styles.js";
@@ -42,6 +43,9 @@ export class RoutePanel {
     /** Whether the map zooms to the whole corridor after the next response. */
     #isFitting = false;
     #fit;
+    /** What the card shows, and when it was loaded.
+     * @type {{ key: string, at: number } | null} */
+    #loaded = null;
 
     /** @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "Marker">} library
@@ -74,13 +78,39 @@ export class RoutePanel {
         this.#show(view.isRouteOpen);
         try {
             const content = await this.#content(view, view.route, signal);
-            if (!signal.aborted) patchChildren(this.#body, content);
+            if (signal.aborted) return;
+            this.#loaded = { key: keyOf(view), at: now() };
+            patchChildren(this.#body, content);
         } catch (error) {
             if (signal.aborted) return;
+            if (error instanceof ServerError && error.status === 0) return this.#showWithoutContact(view, view.route);
             const { message } = /** @type {Error} */ (error);
             const text = `The route could not be loaded: ${message}`;
             patchChildren(this.#body, [element("p", { className: "problem" }, text)]);
         }
+    }
+
+    /** Keeps the card of the same route, with its time. Otherwise the map has the line between the waypoints alone.
+     * @param {Billow.View} view
+     * @param {string} route */
+    async #showWithoutContact(view, route) {
+        if (this.#loaded?.key === keyOf(view)) {
+            const text = `No contact with the server. These conditions are of ${shortTime(this.#loaded.at, now())}.`;
+            this.#body.querySelector(".without-contact")?.remove();
+            this.#body.prepend(element("p", { className: "problem without-contact" }, text));
+            return;
+        }
+        const places = waypointsOf(route, await loadAirports());
+        // Meanwhile the user may have changed the route.
+        if (this.#view().route !== route) return;
+        this.#loaded = null;
+        this.#draw({ geometry: { type: "LineString", coordinates: greatCircle(places) } }, view);
+        patchChildren(this.#body, [
+            element("h3", {}, route),
+            element("p", { className: "note" }, places.flatMap(({ name }) => name ?? []).join(" – ")),
+            element("p", { className: "problem" }, "The conditions along a route need contact with the server. The map has \
+the line alone."),
+        ]);
     }
 
     /** Makes the map zoom to the next route. */
@@ -238,6 +268,10 @@ export class RoutePanel {
         });
     }
 }
+
+/** Identifies the conditions that a card shows.
+ * @param {Billow.View} view */
+const keyOf = (view) => [view.route, view.level, view.time, filters(view)].join(" ");
 
 /** The body of the request for alerts along a route, from its start.
  * @param {string} route

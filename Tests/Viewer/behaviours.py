@@ -1364,6 +1364,37 @@ def wrong_route(viewer):
     viewer.eventually(lambda: viewer.page.input_value("#route-text") == "" and not viewer.text("#route-problem"))
 
 
+def route_without_contact(viewer):
+    """without contact a route keeps its line, and its card the last conditions with their time, or says why not"""
+    viewer.expected = ["ERR_", "Failed to load"]
+    body, shape = "document.querySelector('#route-body').textContent", """() => {
+        const route = billow.map.getSource("route")?.serialize().data;
+        return route?.geometry?.type;
+    }"""
+    patterns = ("**/corridors", "**/profiles.json*", "**/collections/hexagons/corridor*", "**/alerts")
+
+    def block():
+        for pattern in patterns:
+            viewer.page.route(pattern, lambda route: route.abort())
+
+    block()
+    viewer.open("#layers=hexagons&map=4/39/-96&route=KSEA+KJFK")
+    viewer.until(f"{body}.includes('The conditions along a route need contact with the server')")
+    viewer.eventually(lambda: viewer.page.evaluate(shape) == "LineString")
+    assert viewer.page.locator(".waypoint").count() == 2
+    viewer.page.unroute_all()
+    viewer.page.evaluate("dispatchEvent(new Event('online'))")
+    viewer.until("document.querySelectorAll('#route-body .plot').length === 1")
+    viewer.eventually(lambda: viewer.page.evaluate(shape).endswith("Polygon"))
+    block()
+    # A request of the card as it is, which fails.
+    viewer.page.click("#route-close")
+    viewer.page.evaluate("location.hash = location.hash.replace('&routecard=closed', '')")
+    viewer.until(f"{body}.includes('No contact with the server. These conditions are of ')")
+    assert viewer.page.locator("#route-body .plot").count() == 1
+    viewer.page.unroute_all()
+
+
 def route_uncovered(viewer):
     """the map shows the whole route beside all cards and banners, also later ones, until the user moves it"""
     # The corridor at both ends, as the map shows it, and what covers it.
@@ -2536,7 +2567,7 @@ ALL = [
     online_base_map, globe,
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, absent_field, typed_instant, bad_link, instant_without_data, inspect_place, inspect_beside,
-    route, wrong_route, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
+    route, wrong_route, route_without_contact, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
     take_along, new_user,
     torn_picture, lost_contact, lost_graphics, missing_tiles, resting, visible_again, offline, two_servers, key_entry,
     narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, accessible,

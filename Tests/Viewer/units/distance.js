@@ -1,5 +1,5 @@
 // @ts-check
-import { bearingText, boxAround, centroid, pixelDistance } from "/js/distance.js";
+import { bearingText, boxAround, centroid, greatCircle, pixelDistance } from "/js/distance.js";
 import { equal, ok, test } from "../harness.js";
 
 test("a place inside a polygon's outline is in the polygon", () => {
@@ -26,4 +26,14 @@ test("a box around a place is square on the map, and within the world", () => {
     equal(boxAround(10, 0, 0.5), "9.50000,-0.50000,10.50000,0.50000");
     equal(boxAround(10, 60, 0.5), "9.50000,59.75000,10.50000,60.25000");
     equal(boxAround(179.9, 89.999, 0.5).split(",").map(Number).every((side) => Math.abs(side) <= 180), true);
+});
+
+test("the line between waypoints is the shortest one, and goes on across the antimeridian", () => {
+    const line = greatCircle([{ longitude: -74, latitude: 40 }, { longitude: 0, latitude: 51 }]);
+    equal([line[0], line.at(-1)], [[-74, 40], [0, 51]]);
+    ok(Math.max(...line.map(([, latitude]) => latitude)) > 51.2, "it bends to the north");
+    const pacific = greatCircle([{ longitude: 140, latitude: 35 }, { longitude: -122, latitude: 37 }]);
+    equal(pacific.at(-1), [238, 37]);
+    ok(pacific.every(([longitude], index) => !index || longitude > (pacific[index - 1]?.[0] ?? 0)), "eastwards");
+    equal(greatCircle([]), []);
 });
