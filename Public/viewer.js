@@ -535,7 +535,7 @@ async function start() {
         openShareDialog({
             view: { ...view }, time: shownTime(), box: boxOf(map.getBounds()), span: dock.range,
             width: map.getContainer().clientWidth, base: new URL(".", document.baseURI).href,
-        });
+        }, map, attribution);
     });
     addEventListener("hashchange", () => {
         const parsed = parseHash(location.hash);

@@ -30,9 +30,9 @@ function pictureQuery({ view, time, box }) {
     return query;
 }
 
-/** The downloads: a description, the address and the name of the file.
+/** The downloads: a description, the address and the name of the file. A picture has the map below it.
  * @param {MapContent} content
- * @returns {{ label: string, url: string, file: string }[]} */
+ * @returns {{ label: string, url: string, file: string, picture?: "still" | "loop" }[]} */
 export function downloads(content) {
     const { view, time, box, width, span, base } = content;
     const layers = view.layers.join();
@@ -41,7 +41,9 @@ export function downloads(content) {
     for (const [name, value] of Object.entries({
         width: String(Math.min(Math.round(width), MAX_PIXELS)), legend: "true", timestamp: "true", scalebar: "true",
     })) picture.set(name, value);
+    picture.set("background", "map");
     const loop = pictureQuery(content);
+    loop.set("background", "map");
     loop.delete("time");
     loop.set("width", String(Math.min(Math.round(width), LOOP_WIDTH)));
     const { start, end, intervals } = span.start === null ? LOOP : span;
@@ -55,10 +57,13 @@ export function downloads(content) {
     features.set("bbox", box);
     if (time !== null) features.set("time", new Date(time).toISOString().replace(/\.\d+Z/, "Z"));
     return [
-        { label: "Picture (PNG)", url: `${base}maps/${layers}.png?${picture}`, file: `billow-${stamp}.png` },
+        {
+            label: "Picture (PNG)", url: `${base}maps/${layers}.png?${picture}`, file: `billow-${stamp}.png`,
+            picture: "still",
+        },
         {
             label: "Loop (animated PNG)", url: `${base}animations/${layers}.png?${loop}`,
-            file: `billow-loop-${stamp}.png`,
+            file: `billow-loop-${stamp}.png`, picture: "loop",
         },
         ...["mbtiles", "pmtiles"].map((format) => ({
             label: `Tiles for offline use (${format === "mbtiles" ? "MBTiles" : "PMTiles"})`,
@@ -69,6 +74,15 @@ export function downloads(content) {
             url: `${base}export/${id}.${format}?${features}`, file: `billow-${id}-${stamp}.${format}`,
         }))),
     ];
+}
+
+/** The address of the legend that the server draws into a picture.
+ * @param {MapContent} content */
+export function legendAddress({ view, base }) {
+    const query = filters(view);
+    query.set("layer", view.layers.join());
+    query.set("style", styleOf(view).id);
+    return `${base}legend.png?${query}`;
 }
 
 /** The closest zoom of a pack of the visible part: three closer than the screen, or less if that has too many tiles.

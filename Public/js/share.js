@@ -3,10 +3,13 @@
 // dialog first opens.
 import { element } from "./dom.js";
 import { fetchResponse } from "./server.js";
-import { downloads, snippets, tileAddresses } from "./downloads.js";
+import { pictureFile } from "./picture-file.js";
+import { downloads, legendAddress, snippets, tileAddresses } from "./downloads.js";
 
-/** @param {import("./downloads.js").MapContent} content */
-export function openShareDialog(content) {
+/** @param {import("./downloads.js").MapContent} content
+ * @param {maplibregl.Map} map
+ * @param {string} attribution  of the turbulence */
+export function openShareDialog(content, map, attribution) {
     const status = element("p", { className: "note", role: "status" });
     const link = location.href;
     const isTranslucent = Object.values(content.view.opacities).some((percent) => percent < 100);
@@ -19,10 +22,12 @@ export function openShareDialog(content) {
             element("input", { type: "text", id: "share-link", readOnly: true, value: link }),
             copyButton("Copy link", () => link, status)),
         element("h3", {}, "Downloads of this view"),
-        element("div", { className: "downloads" }, ...downloads(content).map(({ label, url, file }) =>
+        element("div", { className: "downloads" }, ...downloads(content).map(({ label, url, file, picture }) =>
             element("a", { href: url, download: file, onclick: (/** @type {Event} */ event) => {
                 event.preventDefault();
-                save(label, url, file, status);
+                const names = picture === "still" ? { map, box: content.box, legend: legendAddress(content) } : null;
+                save(label, file, status, () => (picture ? pictureFile(url, attribution, names)
+                    : fetchResponse(url).then((response) => response.blob())));
             } }, label))),
         isTranslucent ? element("p", { className: "note" }, "Files show all layers at full opacity.") : null,
         status,
@@ -73,14 +78,13 @@ function copyButton(label, text, status) {
 
 /** Downloads a file by fetch, because a link can't send a key.
  * @param {string} label
- * @param {string} url
  * @param {string} file
- * @param {HTMLElement} status */
-async function save(label, url, file, status) {
+ * @param {HTMLElement} status
+ * @param {() => Promise<Blob>} load */
+async function save(label, file, status, load) {
     status.textContent = `${label}: preparing on the server…`;
     try {
-        const blob = await (await fetchResponse(url)).blob();
-        const address = URL.createObjectURL(blob);
+        const address = URL.createObjectURL(await load());
         element("a", { href: address, download: file }).click();
         setTimeout(() => URL.revokeObjectURL(address), 60_000);
         status.textContent = `${label}: saved as ${file}.`;

@@ -2141,6 +2141,46 @@ def narrow_screen(viewer):
     viewer.page.wait_for_selector("#settings", state="hidden")
 
 
+def take_pictures(viewer):
+    """a downloaded picture and loop show land, coasts and names, and say "Not for navigation" and their sources"""
+    # Much land and water, and little turbulence: no layer but pilot reports.
+    viewer.open("#layers=pireps&map=5.00/41.000/-96.000")
+    viewer.until("billow.map.queryRenderedFeatures({ layers: ['airports', 'cities'] }).length > 3")
+    viewer.page.click("#share")
+    seen = {}
+    for name in "Picture (PNG)", "Loop (animated PNG)":
+        url = viewer.page.get_attribute(f".downloads a:text-is('{name}')", "href")
+        with viewer.page.expect_download(timeout=300_000) as download:
+            viewer.page.click(f".downloads a:text-is('{name}')")
+        saved = Path(download.value.path()).read_bytes()
+        server = viewer.page.request.get(url, timeout=120_000).body()
+        seen[name] = viewer.page.evaluate("""async ([saved, server]) => {
+            const pixels = async (text) => {
+                const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+                const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+                const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+                context.drawImage(image, 0, 0);
+                return context.getImageData(0, 0, image.width, image.height);
+            };
+            const [file, bare] = [await pixels(saved), await pixels(server)];
+            const counts = { clear: 0, changed: 0, strip: file.height - bare.height, light: 0, dark: 0 };
+            for (let at = 0; at < file.data.length; at += 4) {
+                const [red, green, blue, opacity] = file.data.subarray(at, at + 4);
+                if (opacity < 255) counts.clear += 1;
+                if (at >= bare.data.length) {
+                    counts[red > 200 ? "light" : "dark"] += 1;
+                } else if (Math.abs(red - bare.data[at]) > 40) counts.changed += 1;
+            }
+            return counts;
+        }""", [base64.b64encode(data).decode() for data in (saved, server)])
+        frames = [data.count(b"fcTL") for data in (saved, server)]
+        assert frames[0] == frames[1] and (frames[0] > 5) == ("Loop" in name), frames
+    for name, counts in seen.items():
+        assert counts["clear"] == 0, ("the land and the sea are opaque", name, counts)
+        assert 20 < counts["strip"] < 100 and counts["light"] > 10 * counts["dark"] > 1000, (name, counts)
+    assert seen["Picture (PNG)"]["changed"] > 100, ("names", seen)
+
+
 LAYOUT_PROBLEMS = """(touch) => {
     const rect = (node) => node.getBoundingClientRect();
     const isSeen = (node) => node.checkVisibility({ checkVisibilityCSS: true }) && rect(node).width > 2;
@@ -2567,8 +2607,9 @@ ALL = [
     online_base_map, globe,
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, absent_field, typed_instant, bad_link, instant_without_data, inspect_place, inspect_beside,
-    route, wrong_route, route_without_contact, route_uncovered, route_through_turbulence, route_suggestions, pick_points, follow_flight, open_cards,
-    take_along, new_user,
+    route, wrong_route, route_without_contact, route_uncovered, route_through_turbulence, route_suggestions,
+    pick_points, follow_flight, open_cards,
+    take_along, take_pictures, new_user,
     torn_picture, lost_contact, lost_graphics, missing_tiles, resting, visible_again, offline, two_servers, key_entry,
     narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,

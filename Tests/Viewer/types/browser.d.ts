@@ -8,3 +8,15 @@ interface ReadonlyArray<T> {
     findLast(predicate: (value: T, index: number) => boolean): T | undefined;
     findLastIndex(predicate: (value: T, index: number) => boolean): number;
 }
+
+declare class CompressionStream {
+    constructor(format: "deflate");
+    readonly readable: ReadableStream<Uint8Array>;
+    readonly writable: WritableStream<Uint8Array>;
+}
+
+declare class DecompressionStream {
+    constructor(format: "deflate");
+    readonly readable: ReadableStream<Uint8Array>;
+    readonly writable: WritableStream<Uint8Array>;
+}

@@ -86,6 +86,9 @@ declare namespace maplibregl {
         setFilter(id: string, filter: unknown[]): this;
         setPaintProperty(layer: string, name: string, value: unknown): this;
         isSourceLoaded(id: string): boolean;
+        queryRenderedFeatures(options: { layers: string[] }): {
+            layer: { id: string }; properties: Record<string, string>; geometry: { coordinates: [number, number] };
+        }[];
         getProjection(): { type: string } | undefined;
         setProjection(projection: { type: "globe" | "mercator" }): this;
         areTilesLoaded(): boolean;

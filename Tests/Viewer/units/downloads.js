@@ -23,6 +23,7 @@ test("downloads have the map's layers, filters, instant, box and style", () => {
         ["time", "20260721T180000Z"]]) {
         equal(picture.searchParams.get(name), value);
     }
+    equal([picture, loop].map(({ searchParams }) => searchParams.get("background")), ["map", "map"]);
     equal([loop.searchParams.get("start"), loop.searchParams.get("time")], ["-6h", null]);
     equal(pack.pathname, "/map/export/hazards,hexagons.mbtiles");
     for (const [name, value] of [["bbox", TAKEN.box], ["time", "20260721T180000Z"], ["maxzoom", "8"]]) {

@@ -1,0 +1,126 @@
+// @ts-check
+// Completes the server's picture of the map for a file: the names of the map, "Not for navigation", and the sources.
+import { signsOnMap } from "./basemap.js";
+import { withStrip } from "./png-strip.js";
+import { fetchResponse, ServerError } from "./server.js";
+
+const WARNING = "Not for navigation.";
+const BASE_MAP_SOURCES = "Base map: Natural Earth, GSHHG";
+const FONT = "system-ui, 'DejaVu Sans', sans-serif";
+const [PADDING, LINE_HEIGHT] = [8, 17];
+/** The server draws the time stamp and the scale bar into corners of at most this size. */
+const [STAMP_HEIGHT, SCALE_BAR] = [44, { width: 130, height: 50 }];
+
+/** The server's picture, or its loop, with the strip below. A server without a base map draws it without land, as the
+ * page does.
+ * @param {string} url
+ * @param {string} attribution  of the turbulence
+ * @param {{ map: maplibregl.Map, box: string, legend: string } | null} names  the map whose names the picture gets, its
+ * box, and the address of the picture's legend, which no name covers; null for a loop, which has no names
+ * @returns {Promise<Blob>} */
+export async function pictureFile(url, attribution, names) {
+    const { response, hasBaseMap } = await fetchPicture(url);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const type = response.headers.get("Content-Type") ?? "image/png";
+    const signs = names ? signsOnMap(names.map) : [];
+    const sources = [
+        attribution, hasBaseMap ? BASE_MAP_SOURCES : "", signs.some(({ isCity }) => isCity) ? "Cities: GeoNames" : "",
+    ].filter(Boolean).join(" · ");
+    if (!signs.length || !names) {
+        const width = new DataView(bytes.buffer).getUint32(16);
+        return new Blob([await withStrip(bytes, noteStrip(width, sources))], { type });
+    }
+    const picture = await createImageBitmap(new Blob([bytes], { type }));
+    const strip = noteStrip(picture.width, sources);
+    const context = canvas(picture.width, picture.height + strip.height);
+    context.drawImage(picture, 0, 0);
+    drawSigns(context, picture, signs, names, await legendSize(names.legend));
+    context.putImageData(strip, 0, picture.height);
+    return new Promise((resolve, reject) => context.canvas.toBlob(
+        (blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be saved"))), type));
+}
+
+/** @param {string} url */
+async function fetchPicture(url) {
+    try {
+        return { response: await fetchResponse(url), hasBaseMap: true };
+    } catch (error) {
+        if (!(error instanceof ServerError) || error.code !== "base-map-missing") throw error;
+        const bare = new URL(url, location.href);
+        bare.searchParams.delete("background");
+        return { response: await fetchResponse(bare.href), hasBaseMap: false };
+    }
+}
+
+/** The legend's size on the picture; the same as that of its own picture.
+ * @param {string} url */
+async function legendSize(url) {
+    const { width, height } = await createImageBitmap(await (await fetchResponse(url)).blob());
+    return { width: width + 16, height: height + 16 };
+}
+
+/** Draws names where the map has them, but not over the legend, the time stamp or the scale bar.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ width: number, height: number }} picture
+ * @param {import("./basemap.js").MapSign[]} signs
+ * @param {{ map: maplibregl.Map, box: string }} names
+ * @param {{ width: number, height: number }} legend */
+function drawSigns(context, picture, signs, { map, box }, legend) {
+    const [west, south, east, north] = box.split(",").map(Number);
+    const corner = map.project([west, north]);
+    const far = map.project([east > west ? east : east + 360, south]);
+    const scale = picture.width / (far.x - corner.x);
+    for (const { image, x, y } of signs) {
+        const left = (x - corner.x) * scale;
+        const top = (y - corner.y) * scale;
+        const right = left + image.width / 2;
+        const bottom = top + image.height / 2;
+        const isCovered = top < STAMP_HEIGHT || (left < legend.width && bottom > picture.height - legend.height)
+            || (right > picture.width - SCALE_BAR.width && bottom > picture.height - SCALE_BAR.height);
+        // A name that is cut off misleads.
+        if (isCovered || left < 0 || right > picture.width || bottom > picture.height) continue;
+        const sign = canvas(image.width, image.height);
+        sign.putImageData(image, 0, 0);
+        context.drawImage(sign.canvas, left, top, image.width / 2, image.height / 2);
+    }
+}
+
+/** The strip: the warning, then the sources, in as many lines as they need.
+ * @param {number} width
+ * @param {string} sources */
+export function noteStrip(width, sources) {
+    const context = canvas(width, 1);
+    const bold = `600 13px ${FONT}`;
+    const plain = `12px ${FONT}`;
+    context.font = bold;
+    const indent = context.measureText(`${WARNING}  `).width;
+    context.font = plain;
+    /** @type {string[]} */
+    const lines = [""];
+    for (const word of sources.split(" ")) {
+        const line = `${lines[lines.length - 1]} ${word}`.trim();
+        const start = PADDING + (lines.length === 1 ? indent : 0);
+        if (start + context.measureText(line).width <= width - PADDING) lines[lines.length - 1] = line;
+        else lines.push(word);
+    }
+    // Resizing a canvas resets its context.
+    context.canvas.height = lines.length * LINE_HEIGHT + 2 * PADDING;
+    context.fillStyle = "#fcfcfc";
+    context.fillRect(0, 0, width, context.canvas.height);
+    Object.assign(context, { fillStyle: "#171717", textBaseline: "middle", font: bold });
+    context.fillText(WARNING, PADDING, PADDING + LINE_HEIGHT / 2);
+    context.font = plain;
+    for (const [index, line] of lines.entries()) {
+        context.fillText(line, PADDING + (index ? 0 : indent), PADDING + LINE_HEIGHT * (index + 0.5));
+    }
+    return context.getImageData(0, 0, width, context.canvas.height);
+}
+
+/** @param {number} width
+ * @param {number} height */
+function canvas(width, height) {
+    const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    if (!context) throw new Error("this browser does not support canvas drawing");
+    Object.assign(context.canvas, { width, height });
+    return context;
+}
