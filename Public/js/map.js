@@ -14,6 +14,20 @@ export const loadLibrary = () => new Promise((resolve) => {
     document.head.append(element("script", { src: LIBRARY, onload: resolve, onerror: resolve }));
 });
 
+/** The button that opens the legend where an open card hides it. The style sheet shows it only there.
+ * @returns {maplibregl.Control} */
+function legendButton() {
+    const button = element("button", {
+        type: "button", "aria-expanded": "false", "aria-controls": "legend",
+        onclick: () => {
+            const isOpen = document.body.classList.toggle("legend-open");
+            button.setAttribute("aria-expanded", String(isOpen));
+        },
+    }, "Legend");
+    const group = element("div", { className: "maplibregl-ctrl maplibregl-ctrl-group legend-button" }, button);
+    return { onAdd: () => group, onRemove: () => group.remove() };
+}
+
 /** Creates a map in the page's #map. Returns the reason as a text if that fails.
  * @param {Billow.View} view
  * @param {"light" | "dark"} theme
@@ -37,6 +51,7 @@ export function makeMap(view, theme) {
         map.addControl(new maplibregl.AttributionControl({ compact: COMPACT.matches }), "bottom-right");
         map.addControl(new maplibregl.GlobeControl(), "bottom-right");
         map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
+        map.addControl(legendButton(), "bottom-right");
         map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
         drawNames(map);
         // On a phone MapLibre would open the attribution, which hides the map. With this class it waits for its button.

@@ -2229,6 +2229,30 @@ def layouts(viewer):
                 # The page sets the cards' heights in the style sheet only after they have changed.
                 viewer.page.wait_for_timeout(250)
             assert not problems, (hash, width, height, problems)
+            if "route" not in hash:
+                continue
+            # The legend and the buttons of the map are within reach.
+            if not viewer.page.is_visible("#legend"):
+                viewer.page.click(".legend-button button")
+                assert viewer.page.is_visible("#legend") and viewer.page.is_visible("#legend ul"), (width, height)
+                viewer.page.click(".legend-button button")
+            assert viewer.page.is_visible(".maplibregl-ctrl-zoom-in"), (width, height)
+            # The open settings cover neither the state nor a warning.
+            was_open = viewer.page.get_attribute("#toggle", "aria-expanded") == "true"
+            if not was_open:
+                viewer.page.click("#toggle")
+            covered = viewer.page.evaluate("""() => {
+                const { left, top, right, bottom } = document.querySelector(".settings").getBoundingClientRect();
+                return [...document.querySelectorAll(".state, .banner")].map((node) => node.getBoundingClientRect())
+                    .filter((one) => one.left < right && one.right > left && one.top < bottom && one.bottom > top)
+                    .length;
+            }""")
+            slider = viewer.page.evaluate("""() => document.querySelector(".ticks").getBoundingClientRect().bottom
+                <= document.querySelector(".settings").getBoundingClientRect().bottom""")
+            if not was_open:
+                viewer.page.click("#toggle")
+            assert covered == 0, (width, height)
+            assert slider or touch, ("the altitude is visible without scrolling", width, height)
             # In small windows the attribution waits for its button.
             viewer.until("(isSmall) => !isSmall || !document.querySelector('.maplibregl-ctrl-attrib-inner')"
                          ".checkVisibility()", touch)
