@@ -168,6 +168,7 @@ async function start() {
     });
     const inspector = new Inspector(map, maplibregl, legend, () => ({ ...view, time: shownTime() }), {
         left: () => view.flight !== null && change({ flight: null }),
+        follow: (icao24) => view.flight !== icao24 && change({ flight: icao24 }),
         changed: (text) => flight?.then(({ announce }) => announce(text)),
         placed(place) {
             view.place = place;
@@ -528,6 +529,8 @@ async function start() {
             if (found) change({ flight: found });
         });
     });
+    byId("flight-text").addEventListener("input", () => loadFlight().then(({ flight }) =>
+        flight.suggest(byId("flight-text", HTMLInputElement).value)));
     byId("flight-clear").addEventListener("click", () => inspector.close());
     byId("share").addEventListener("click", async () => {
         const { openShareDialog } = await import("./js/share.js");

@@ -6,6 +6,7 @@ import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";
 import { AIRCRAFT } from "./layers.js";
+import { aircraftTexts } from "./place-features.js";
 import { getJSON, now, postJSON, ServerError } from "./server.js";
 import { SEVERITIES } from "./view.js";
 
@@ -153,7 +154,8 @@ export function summaryOf({ clusters, hazards, field }) {
  * @param {Billow.Alerts} alerts
  * @param {Billow.View} view
  * @param {import("./legend.js").Legend} legend */
-function alertSection({ callsign, icao24, source }, alerts, view, legend) {
+function alertSection(aircraft, alerts, view, legend) {
+    const { callsign, icao24, source } = aircraft;
     const { query, dataTime, stale, incomplete } = alerts;
     const band = `${flightLevel(query.minAltitude)} – ${flightLevel(query.maxAltitude)}`;
     const received = instantOf(dataTime);
@@ -166,7 +168,8 @@ function alertSection({ callsign, icao24, source }, alerts, view, legend) {
         isLeftOut ? `The position is from ${source}, which the map leaves out.` : null,
     ].filter(Boolean).join(" ");
     return section(`Ahead of ${callsign || icao24}`,
-        element("p", { className: "note" }, `${Math.round(query.distance ?? 0)} NM, ${band}`),
+        element("p", {}, aircraftTexts(aircraft, view.time).filter(Boolean).join(" · ")),
+        element("p", { className: "note" }, `Searched ${Math.round(query.distance ?? 0)} NM ahead, ${band}`),
         notes ? element("p", { className: "note" }, notes) : null,
         ...groupNodes(alertGroups(alerts), legend),
         problem === null ? null : element("p", { className: "problem" }, problem),

@@ -12,6 +12,9 @@ const TRACK_HOURS = "2";
 const PAGE_LIMIT = "10000";
 /** A followed flight stays within this share of the visible part of the map. */
 const MIDDLE = 0.9;
+const MAX_SUGGESTIONS = 12;
+/** Suggestions are of aircraft requested at most this long ago. */
+const KNOWN_MILLISECONDS = 30_000;
 const EMPTY = { type: "FeatureCollection", features: [] };
 
 /** Aircraft with a call sign or an ICAO address. If none is equal, those whose call sign or address begins with it.
@@ -36,6 +39,12 @@ export class Flight {
     #abort = null;
     /** @type {string | null} */
     #followed = null;
+    /** The aircraft for suggestions, when they were requested, and of which instant.
+     * @type {Promise<Billow.Feature[]>} */
+    #known = Promise.resolve([]);
+    #knownAt = -Infinity;
+    /** @type {number | null} */
+    #knownTime = null;
 
     /** @param {maplibregl.Map} map
      * @param {() => Billow.View} view  returns the current view, with the instant of the map
@@ -44,6 +53,31 @@ export class Flight {
         this.#map = map;
         this.#view = view;
         this.#inspector = inspector;
+    }
+
+    /** Offers the call signs that begin with a text, under its field.
+     * @param {string} text */
+    async suggest(text) {
+        if (text.trim().length < 2) return this.#offer([]);
+        try {
+            const { time } = this.#view();
+            if (performance.now() - this.#knownAt > KNOWN_MILLISECONDS || this.#knownTime !== time) {
+                this.#knownAt = performance.now();
+                this.#knownTime = time;
+                this.#known = this.#all();
+            }
+            this.#offer(matchingFlights(await this.#known, text));
+        } catch {
+            // The search says why.
+            this.#knownAt = -Infinity;
+        }
+    }
+
+    /** @param {Billow.Feature[]} found */
+    #offer(found) {
+        const names = found.map(({ properties }) => properties.callsign || properties.icao24);
+        byId("flights").replaceChildren(...[...new Set(names)].sort().slice(0, MAX_SUGGESTIONS)
+            .map((name) => element("option", { value: name })));
     }
 
     /** The ICAO address of the only aircraft that matches a text, or null. Then the page says why.
@@ -60,7 +94,7 @@ export class Flight {
                 return found[0].properties.icao24;
             }
             const names = found.slice(0, 8).map(({ properties }) => properties.callsign || properties.icao24);
-            byId("flights").replaceChildren(...names.map((name) => element("option", { value: name })));
+            this.#offer(found);
             problem.textContent = found.length
                 ? `${found.length} flights match: ${names.join(", ")}${found.length > 8 ? " and more" : ""}.`
                 : "No aircraft with this call sign is tracked now.";
@@ -73,7 +107,10 @@ export class Flight {
 
     /** The aircraft that match a text, at the instant of the map. Throws ServerError.
      * @param {string} text */
-    async #search(text) {
+    async #search(text) { return matchingFlights(await this.#all(), text); }
+
+    /** All aircraft at the instant of the map. Throws ServerError. */
+    async #all() {
         /** @type {Billow.Feature[]} */
         const all = [];
         const query = this.#query({ limit: PAGE_LIMIT });
@@ -90,7 +127,7 @@ export class Flight {
             path = next ?? null;
             parameters = null;
         }
-        return matchingFlights(all, text);
+        return all;
     }
 
     /** Shows the followed flight at its current position. */
@@ -110,7 +147,7 @@ export class Flight {
             // The map follows only after a response. An aborted request must not move it.
             this.#keepInView(lng, lat, flight !== this.#followed);
             this.#followed = flight;
-            await this.#inspector.follow({ lng, lat, wrap() { return this; } }, flight);
+            await this.#inspector.follow({ lng, lat, wrap() { return this; } }, flight, aircraft.properties.heading);
             const track = await getJSON(
                 `collections/${TRACKS}/items/${flight}`, this.#query({ hours: TRACK_HOURS }), signal,
             ).catch(() => EMPTY);

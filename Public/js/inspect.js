@@ -1,7 +1,7 @@
 // @ts-check
 // The card of a place. A click on the map, or Enter, opens it. It shows the hexagon at the place, the reports behind
 // the hexagon, and the features of other layers.
-import { byId, element } from "./dom.js";
+import { byId, element, svgElement } from "./dom.js";
 import { showsCells } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { picking } from "./picking.js";
@@ -9,6 +9,8 @@ import { filterText } from "./view.js";
 
 /** The radius of the mark at the place. */
 const MARK_PIXELS = 12;
+/** An aircraft that flies north, around the origin. */
+const AIRCRAFT_SHAPE = "M0-10 2-3 10 2v3L2 3 1.500 8 4 10v2l-4-1-4 1v-2l2.500-2L-2 3l-8 2V2l8-5z";
 
 export class Inspector {
     #map;
@@ -16,6 +18,7 @@ export class Inspector {
     #legend;
     #callbacks;
     #marker;
+    #mark = element("div", { className: "place", "aria-hidden": "true" });
     /** The ICAO address of the aircraft whose alerts the card shows, or null.
      * @type {string | null} */
     #aircraft = null;
@@ -37,8 +40,9 @@ export class Inspector {
      * @param {() => Billow.View} view
      * @param {{
      *     left: () => void, changed: (text: string) => void, placed: (place: [number, number] | null) => void,
-     * }} callbacks  `left` is called when the card closes or moves to another place; `changed` receives a text when the
-     * flight's alerts change; `placed` receives the card's place */
+     *     follow: (icao24: string) => void,
+     * }} callbacks  `left` is called when the card closes or moves to another place; `follow` gets an aircraft to
+     * follow; `changed` receives a text when the flight's alerts change; `placed` receives the card's place */
     constructor(map, library, legend, view, callbacks) {
         this.#callbacks = callbacks;
         this.#map = map;
@@ -50,7 +54,7 @@ export class Inspector {
                 this.#alerts = null;
                 throw error;
             }));
-        this.#marker = new library.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
+        this.#marker = new library.Marker({ element: this.#mark });
         byId("details-close").addEventListener("click", () => this.close());
         map.on("click", ({ lngLat }) => (picking.onPick ? picking.onPick(lngLat) : this.open(lngLat)));
         map.getCanvas().addEventListener("keydown", (event) => {
@@ -93,6 +97,7 @@ export class Inspector {
     #open(lngLat) {
         this.#place = lngLat;
         this.#clearAlerts();
+        this.#mark.replaceChildren();
         this.#marker.setLngLat(lngLat).addTo(this.#map);
         this.#body.replaceChildren(element("p", {}, "Loading…"));
         this.#root.hidden = false;
@@ -112,17 +117,28 @@ export class Inspector {
 
     /** Opens the card at an aircraft, or moves it there, and shows the alerts ahead.
      * @param {maplibregl.LngLat} lngLat
-     * @param {string} icao24 */
-    async follow(lngLat, icao24) {
+     * @param {string} icao24
+     * @param {number | undefined} heading  in degrees; the mark points there, also without the layer of aircraft */
+    async follow(lngLat, icao24, heading) {
         if (this.#place && this.#aircraft === icao24) {
             this.#place = lngLat;
             this.#marker.setLngLat(lngLat);
+            this.#point(heading);
             return this.refresh();
         }
         this.#callbacks.placed(null);
         this.#open(lngLat);
+        this.#point(heading);
         this.#aircraft = icao24;
         return this.refresh();
+    }
+
+    /** Draws an aircraft at the mark.
+     * @param {number | undefined} heading */
+    #point(heading) {
+        this.#mark.replaceChildren(svgElement("svg", { viewBox: "-13 -13 26 26", class: "followed" },
+            heading === undefined ? svgElement("circle", { r: 5 })
+                : svgElement("path", { d: AIRCRAFT_SHAPE, transform: `rotate(${heading})` })));
     }
 
     close() {
@@ -156,7 +172,8 @@ export class Inspector {
                     new CellSection(view, this.#map.getZoom(), this.#legend)
                         .content(longitude, latitude, abort.signal)) : null,
                 import("./place-features.js").then(({ featureSections }) => featureSections(
-                    view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#showAlerts(icao24),
+                    view, this.#map.getZoom(), longitude, latitude, abort.signal,
+                    { showAlerts: (icao24) => this.#showAlerts(icao24), follow: this.#callbacks.follow },
                 )),
                 this.#alertSection(abort.signal),
                 import("./field.js").then(({ fieldSections }) =>

@@ -15,14 +15,14 @@ const SYMBOL_PIXELS = matchMedia("(pointer: coarse)").matches ? 22 : 12;
 const RADIUS_PIXELS = 8;
 const MAX_LINES = 8;
 
-/** The texts of a feature; the first names it. A `Look` function shows the alerts ahead of an aircraft.
+/** The texts of a feature; the first names it. The actions take an aircraft's ICAO address.
  * @typedef {[label: string, ...notes: (string | Node | null | undefined)[]]} Line
- * @typedef {(icao24: string) => void} ShowAlerts
+ * @typedef {{ showAlerts: (icao24: string) => void, follow: (icao24: string) => void }} Actions
  * @typedef {Record<string, any>} Properties */
 
 /** Layer shape → whether its features are symbols instead of areas, and the function that describes one.
  * @type {Record<string, {
- *     isSymbol?: boolean, line: (properties: Properties, time: number | null, showAlerts: ShowAlerts) => Line,
+ *     isSymbol?: boolean, line: (properties: Properties, time: number | null, actions: Actions) => Line,
  * }>} */
 const DESCRIPTIONS = {
     areas: { line: areaLine }, reports: { isSymbol: true, line: reportLine },
@@ -30,14 +30,14 @@ const DESCRIPTIONS = {
 };
 
 /** Requests the sections for the view's layers with features at a place. Symbols and areas are separate lists.
- * `zoom` is the map's zoom. `showAlerts` shows the alerts ahead of an aircraft, by its ICAO address.
+ * `zoom` is the map's zoom. The actions show the alerts ahead of an aircraft, or follow it.
  * @param {Billow.View} view
  * @param {number} zoom
  * @param {number} longitude
  * @param {number} latitude
  * @param {AbortSignal} signal
- * @param {ShowAlerts} showAlerts */
-export async function featureSections(view, zoom, longitude, latitude, signal, showAlerts) {
+ * @param {Actions} actions */
+export async function featureSections(view, zoom, longitude, latitude, signal, actions) {
     // The topmost layer first.
     const layers = [...view.layers].reverse().flatMap((wanted) =>
         LAYERS.filter(({ id, shape }) => id === wanted && shape in DESCRIPTIONS));
@@ -60,7 +60,7 @@ export async function featureSections(view, zoom, longitude, latitude, signal, s
         hits.sort((a, b) =>
             isMissed(a) - isMissed(b) || importance(b.properties) - importance(a.properties)
             || a.distance - b.distance);
-        const lines = hits.map(({ properties }) => line(properties, view.time, showAlerts));
+        const lines = hits.map(({ properties }) => line(properties, view.time, actions));
         const node = lines.length ? section(layerName(id), lines) : null;
         // Areas have the colour of their kind, and not of a severity.
         const severities = hits.filter(({ distance }) => shape === "reports" && distance <= HEADLINE_PIXELS)
@@ -134,23 +134,33 @@ function reportLine({ type, severity, severityName, altitude, aircraft, observed
     ];
 }
 
-/** @param {Properties} properties
+/** The level, speed and heading of an aircraft, and the age of its position.
+ * @param {Properties} properties
  * @param {number | null} time
- * @param {ShowAlerts} showAlerts
- * @returns {Line} */
-function aircraftLine({ callsign, icao24, altitude, groundSpeed, heading, onGround, observedAt }, time, showAlerts) {
+ * @returns {(string | null)[]} */
+export function aircraftTexts({ altitude, groundSpeed, heading, onGround, observedAt }, time) {
     const instant = instantOf(observedAt);
     return [
-        callsign || icao24,
         [
             onGround ? "on the ground" : isGiven(altitude) ? flightLevel(altitude) : null,
             isGiven(groundSpeed) ? `${Math.round(groundSpeed)} kt` : null,
             isGiven(heading) ? `${String(Math.round(heading) % 360).padStart(3, "0")}°` : null,
         ].filter(Boolean).join(", "),
         instant === null ? null : `seen ${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`,
-        isGiven(heading) && !onGround ? element(
-            "button", { type: "button", className: "alerts-button", onclick: () => showAlerts(icao24) },
-            "Show alerts ahead",
-        ) : null,
+    ];
+}
+
+/** @param {Properties} properties
+ * @param {number | null} time
+ * @param {Actions} actions
+ * @returns {Line} */
+function aircraftLine(properties, time, { showAlerts, follow }) {
+    const { callsign, icao24, heading, onGround } = properties;
+    /** @type {(text: string, action: (icao24: string) => void) => Node} */
+    const button = (text, action) => element(
+        "button", { type: "button", className: "alerts-button", onclick: () => action(icao24) }, text);
+    return [
+        callsign || icao24, ...aircraftTexts(properties, time),
+        isGiven(heading) && !onGround ? button("Show alerts ahead", showAlerts) : null, button("Follow", follow),
     ];
 }
