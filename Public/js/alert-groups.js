@@ -8,6 +8,8 @@ import { filterText, SEVERITIES, severitiesOf } from "./view.js";
 
 /** The first group is initially open, and so is each group with at most this many lines. */
 const MAX_OPEN_LINES = 3;
+/** Clusters of one severity with at most this much time between them are one line. */
+const JOINED_SECONDS = 300;
 
 /** `severity` is null for issued areas.
  * @typedef {{ title: string, severity: number | null, lines: { label: string, note: string }[] }} Group
@@ -75,7 +77,7 @@ function bySeverity(clusters, basis, items) {
     const cells = new Map(items.map((item) => [item.h3, item]));
     /** @type {Map<number, Group>} */
     const groups = new Map();
-    for (const cluster of clusters) {
+    for (const cluster of joined(clusters)) {
         const { severity = -1, members = [] } = cluster;
         const group = groups.get(severity)
             ?? { title: `${SEVERITIES[severity] ?? "Turbulence"}, ${basis}`, severity, lines: [] };
@@ -88,6 +90,37 @@ function bySeverity(clusters, basis, items) {
         });
     }
     return [...groups.values()];
+}
+
+/** Joins the clusters of one severity that the flight meets one right after the other: nobody needs eight lines for one
+ * area. Clusters without times stay apart.
+ * @param {Cluster[]} clusters
+ * @returns {Cluster[]} */
+function joined(clusters) {
+    const all = clusters.map((cluster) => ({ ...cluster }));
+    const timed = all.filter(({ timeTo, timeToPass }) => timeTo !== undefined && timeToPass !== undefined)
+        .sort((a, b) => (a.timeTo ?? 0) - (b.timeTo ?? 0));
+    /** @type {Map<number, Cluster>} */
+    const last = new Map();
+    const absorbed = new Set();
+    for (const cluster of timed) {
+        const earlier = last.get(cluster.severity ?? -1);
+        if (!earlier || (cluster.timeTo ?? 0) > (earlier.timeToPass ?? 0) + JOINED_SECONDS) {
+            last.set(cluster.severity ?? -1, cluster);
+            continue;
+        }
+        earlier.timeToPass = Math.max(earlier.timeToPass ?? 0, cluster.timeToPass ?? 0);
+        earlier.members = [...new Set([...earlier.members ?? [], ...cluster.members ?? []])];
+        absorbed.add(cluster);
+    }
+    return all.filter((cluster) => !absorbed.has(cluster));
+}
+
+/** The distance to the farthest part of the alerts' turbulence, or that of the search if it is farther.
+ * @param {Found & { query: { distance?: number } }} alerts */
+export function farthest({ query, clusters, field }) {
+    return Math.max(query.distance ?? 0,
+        ...[...clusters, ...field?.clusters ?? []].map(({ distance = 0 }) => distance));
 }
 
 /** "In 35 NM, 5 min, for 3 min", or "Here, for 3 min". Without a distance, the text of the server.

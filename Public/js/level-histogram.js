@@ -67,6 +67,9 @@ function draw(counts) {
     root.hidden = max === 0;
     root.setAttribute("aria-label",
         `Reports by level in view: most at ${flightLevel(busiest * BLOCK_FEET)}, ${max}`);
+    // The darker part has the colour that the style gives to moderate turbulence.
+    const fill = document.querySelector(`#legend [data-severity="${MODERATE}"] .swatch path`)?.getAttribute("fill");
+    if (fill) root.style.setProperty("--moderate", fill);
     root.replaceChildren(...counts.map(({ all, worse }, block) => {
         const bar = element("span", { title: `${flightLevel(block * BLOCK_FEET)}: ${all} reports, ${
             worse} of them moderate or worse` }, element("i"));

@@ -14,6 +14,7 @@ const MAX_ZOOM = 7;
 const SAME_PIXELS = 1;
 /** The cards take this long to find their places in a window of another size. */
 const SETTLING_MILLISECONDS = 1_000;
+const PAPER = matchMedia("print");
 
 /** @typedef {[[west: number, south: number], [east: number, north: number]]} Box */
 
@@ -46,7 +47,8 @@ export class RouteFit {
     end() { this.#box = null; }
 
     #refit() {
-        if (!this.#box || !this.#fitted) return;
+        // The tiles of another part would not be there in time for the paper.
+        if (!this.#box || !this.#fitted || PAPER.matches) return;
         if (this.#fitted.size !== this.#size()) this.#resizedAt = performance.now();
         const isSettling = performance.now() - this.#resizedAt < SETTLING_MILLISECONDS;
         if (isSettling || this.#isCovered()) this.#fit();

@@ -3,7 +3,7 @@
 // vertical profile.
 import { fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
-import { alertFilters, alertGroups, groupNodes } from "./alert-groups.js";
+import { alertFilters, alertGroups, farthest, groupNodes } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
 import { greatCircle } from "./distance.js";
 import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
@@ -299,7 +299,9 @@ function alertRequest(route, { longitude, latitude }, view, time) {
  * @returns {Node[]} */
 function alertSection(alerts, length, legend) {
     if (!alerts) return [];
-    const { minAltitude, maxAltitude, distance = 0 } = alerts.query;
+    const { minAltitude, maxAltitude } = alerts.query;
+    // A cluster that begins within the distance may have its nearest cell's centre beyond.
+    const distance = farthest(alerts);
     const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
     return [
         element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),

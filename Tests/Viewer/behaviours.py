@@ -1552,10 +1552,18 @@ def follow_flight(viewer):
             properties.callsign && isOne(properties.callsign) && !properties.onGround && properties.altitude > 20000);
         return [properties.callsign, properties.icao24];
     }""")
+    viewer.page.fill("#flight-text", "")
+    viewer.page.locator("#flight-text").press_sequentially(sign[:4].lower())
+    viewer.until("(sign) => [...document.querySelectorAll('#flights option')].some(({ value }) => value === sign)"
+                 " || document.querySelectorAll('#flights option').length === 12", sign)
     viewer.page.fill("#flight-text", sign.lower())
     viewer.page.click("#flight-form .go")
     viewer.until("(sign) => document.querySelector('#details-body').textContent.includes(`Ahead of ${sign}`)", sign)
     viewer.eventually(lambda: f"flight={address}" in viewer.hash())
+    # The card has the level, the speed and the age of the position, and the map has the aircraft without its layer.
+    text = viewer.page.inner_text("#details-body")
+    assert re.search(r"FL\d{3}, \d+ kt, \d{3}° · seen .* ago", text), text
+    assert viewer.page.locator(".place .followed path").count() == 1
     viewer.until("billow.map.getSource('flight-track') !== undefined")
     viewer.until("document.querySelectorAll('#details .group').length > 0"
                  " || document.querySelector('#details').textContent.includes('No turbulence reported')")
@@ -1571,6 +1579,14 @@ def follow_flight(viewer):
     viewer.page.unroute("**/alerts")
     viewer.open(f"#layers=hexagons&flight={address}")
     viewer.until("(sign) => document.querySelector('#details-body').textContent.includes(`Ahead of ${sign}`)", sign)
+    # An aircraft's own card follows it too.
+    viewer.page.click("#flight-clear")
+    viewer.until("!location.hash.includes('flight=')")
+    longitude, latitude = viewer.page.evaluate(
+        "async (id) => (await (await fetch(`collections/traffic/items/${id}`)).json()).geometry.coordinates", address)
+    viewer.open(f"#layers=traffic&map=9/{latitude}/{longitude}&place={latitude}/{longitude}")
+    viewer.page.click(f"#details li:has-text('{sign}') button:text-is('Follow')")
+    viewer.eventually(lambda: f"flight={address}" in viewer.hash())
 
 
 def open_cards(viewer):
@@ -2117,8 +2133,11 @@ def key_entry(viewer):
     viewer.page.goto(f"{viewer.base}/", wait_until="load")
     viewer.page.wait_for_selector("dialog.key[open]")
     viewer.eventually(lambda: "A key is needed" in viewer.text("dialog.key"))
+    for control in viewer.page.locator("dialog.key :is(button, input)").all():
+        assert control.bounding_box()["height"] >= 44, control
     viewer.page.fill("dialog.key input", "wrong")
-    viewer.page.click("dialog.key button[value=use]")
+    # Enter uses the key.
+    viewer.page.press("dialog.key input", "Enter")
     viewer.until("() => document.querySelector('dialog.key')?.textContent.includes('No such key')")
     viewer.page.fill("dialog.key input", "right")
     viewer.page.click("dialog.key button[value=use]")
@@ -2337,6 +2356,8 @@ def readers_settings(viewer):
     colour = "(checked) => getComputedStyle(document.querySelector(`#layers input${checked} + span`)).backgroundColor"
     chosen, other = (viewer.page.evaluate(colour, each) for each in (":checked", ":not(:checked)"))
     assert chosen != other, chosen
+    for button in viewer.page.locator("form .go").all():
+        assert button.evaluate("(node) => getComputedStyle(node).borderTopWidth") == "1px", button
     viewer.page.click("#share")
     viewer.page.wait_for_selector("dialog.share[open]")
     assert viewer.page.evaluate("document.getAnimations().length") == 0
@@ -2348,6 +2369,42 @@ def readers_settings(viewer):
     viewer.until("document.querySelector('.own-frames i')")
     assert viewer.page.evaluate(
         "getComputedStyle(document.querySelector('.own-frames i')).forcedColorAdjust") == "none"
+
+
+def on_paper(viewer):
+    """on paper are the map, the legend, the time, the state and the warnings, and no control; the map does not move"""
+    viewer.open("#route=KJFK+EGLL")
+    viewer.until("document.querySelector('#route-body h3')?.textContent === 'KJFK EGLL'")
+    viewer.until_shown()
+    place = "billow.map.getCenter().toArray()"
+    viewer.page.wait_for_timeout(2_000)
+    before = viewer.page.evaluate(place)
+    viewer.page.emulate_media(media="print")
+    for part in (
+            "#state", "#times", "#frame-time", "#legend ul", "#legend .caution:last-child",
+            ".banner[data-level=simulated]"):
+        assert viewer.page.is_visible(part), part
+    seen = viewer.page.evaluate("""() => [...document.querySelectorAll("button, input, select, summary")].filter(
+        (node) => node.checkVisibility({ checkVisibilityCSS: true }) && !node.closest(".legend ul"))
+        .map((node) => node.id || node.textContent)""")
+    assert not seen, seen
+    viewer.page.wait_for_timeout(500)
+    assert viewer.page.evaluate(place) == before
+
+
+def level_colours(viewer):
+    """the number of severe reports at each level has the style's colour of moderate turbulence"""
+    viewer.open("#layers=hexagons&style=colour-blind&map=2/40/-60")
+    viewer.page.hover("#altitude")
+    viewer.until("document.querySelectorAll('#histogram i').length > 0")
+    fill = viewer.page.get_attribute("#legend [data-severity='3'] .swatch path", "fill")
+    viewer.until("""(fill) => {
+        const sample = Object.assign(document.createElement("i"), { style: `color: ${fill}` });
+        document.body.append(sample);
+        const wanted = getComputedStyle(sample).color;
+        sample.remove();
+        return getComputedStyle(document.querySelector("#histogram i")).backgroundColor === wanted;
+    }""", fill)
 
 
 def accessible(viewer):
@@ -2635,7 +2692,8 @@ ALL = [
     pick_points, follow_flight, open_cards,
     take_along, take_pictures, new_user,
     torn_picture, lost_contact, lost_graphics, missing_tiles, resting, visible_again, offline, two_servers, key_entry,
-    narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, accessible,
+    narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, on_paper, level_colours,
+    accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,
     status_page,
 ]

@@ -1,5 +1,5 @@
 // @ts-check
-import { alertFilters, alertFilterText, alertGroups } from "/js/alert-groups.js";
+import { alertFilters, alertFilterText, alertGroups, farthest } from "/js/alert-groups.js";
 import { summaryOf } from "/js/aircraft-alerts.js";
 import { matchingFlights } from "/js/flight.js";
 import { parseHash } from "/js/view.js";
@@ -57,6 +57,24 @@ test("alerts are grouped by severity, reported before computed, and issued areas
         ["SIGMET, issued", "TURB: FL200 and above, valid 18:00 – 22:00Z"],
     ]);
     equal(alertGroups({ clusters: [], hazards: [] }), []);
+});
+
+test("clusters of one severity that follow at once are one line, and the search reaches to the farthest one", () => {
+    const cluster = (/** @type {number} */ distance, /** @type {number} */ timeTo, /** @type {number} */ severity) => ({
+        longitude: 0, latitude: 0, text: "", members: [`${distance}`], distance, timeTo, timeToPass: timeTo + 480,
+        severity,
+    });
+    const clusters = [
+        cluster(1747, 13_980, 3), cluster(1779, 14_220, 3), cluster(1814, 14_520, 3), cluster(1790, 14_300, 1),
+        cluster(2020, 16_160, 3),
+    ];
+    const groups = alertGroups({ clusters, hazards: [] });
+    equal(groups.map(({ title, lines }) => [title, ...lines.map(({ label }) => label)]), [
+        ["Moderate, reported", "In 1747 NM, 3 h 53 min, for 17 min", "In 2020 NM, 4 h 29 min, for 8 min"],
+        ["Light, reported", "In 1790 NM, 3 h 58 min, for 8 min"],
+    ]);
+    equal(farthest({ query: { distance: 2000 }, clusters, hazards: [] }), 2020);
+    equal(farthest({ query: { distance: 2000 }, clusters: [], hazards: [] }), 2000);
 });
 
 test("alerts have the filters of the view, but for smooth air, and say so", () => {
