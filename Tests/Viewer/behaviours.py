@@ -2248,6 +2248,8 @@ def layouts(viewer):
                 # The page sets the cards' heights in the style sheet only after they have changed.
                 viewer.page.wait_for_timeout(250)
             assert not problems, (hash, width, height, problems)
+            # Only where the legend is hidden, a button opens it.
+            assert viewer.page.is_visible(".legend-button") != viewer.page.is_visible("#legend"), (hash, width, height)
             if "route" not in hash:
                 continue
             # The legend and the buttons of the map are within reach.
