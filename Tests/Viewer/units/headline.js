@@ -35,7 +35,8 @@ async function words({ cells = [], field = [], reports = [] }, hash = "") {
         return json({ features: answers.get(id) ?? [] });
     }, async () => {
         const section = await new CellSection(view, ZOOM, legend).content(0, 0, signal);
-        const { symbols, areas } = await featureSections(view, ZOOM, 0, 0, signal, () => {});
+        const actions = { showAlerts() {}, follow() {} };
+        const { symbols, areas } = await featureSections(view, ZOOM, 0, 0, signal, actions);
         const sections = [...symbols, section, ...areas, ...await fieldSections(view, 0, 0, signal)];
         const top = headline(sections, legend);
         found = [...top?.children ?? [], section.querySelector("h3")].map((node) => node?.textContent ?? "");
