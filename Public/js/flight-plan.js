@@ -29,8 +29,8 @@ const LONGEST_NAME_WORDS = 4;
 
 /** @typedef {Pick<import("./airports.js").Airports, "find" | "named" | "count">} Codes */
 
-/** Parses a route: airport codes or names, positions, or a complete flight plan. `level` is the plan's level in feet, if it has
- * one. `unknown` contains the words that are no known places. `resolved` explains names and three-letter codes.
+/** Parses a route: airport codes or names, positions, or a complete flight plan. `level` is the plan's level in feet,
+ * if it has one. `unknown` contains the words that are no known places. `resolved` explains names and short codes.
  * Without a list of airports, any four letters count as an airport, and the server decides.
  * @param {string} text
  * @param {Codes | null} [airports] */
@@ -102,8 +102,8 @@ function codeOf(code, airports, isShortCode) {
     return airport?.icao ?? null;
 }
 
-/** The airport of the longest name that starts at a word, and the number of its words. A single word that is a code or a
- * position is no name.
+/** The airport of the longest name that starts at a word, and the number of its words. A single word that is a code or
+ * a position is no name.
  * @param {string[]} words
  * @param {number} index
  * @param {Codes | null} airports

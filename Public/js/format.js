@@ -73,7 +73,8 @@ export function parseCompactTime(text) {
     return !Number.isNaN(instant) && compactTime(instant) === text ? instant : null;
 }
 
-/** The instant of the compact form or of RFC 3339, "2026-07-21T20:00:00Z", otherwise null. Fractions of a second are cut.
+/** The instant of the compact form or of RFC 3339, "2026-07-21T20:00:00Z", otherwise null. Fractions of a second are
+ * cut.
  * @param {string} text */
 export function parseInstant(text) {
     // In a query a plus sign stands for a blank.

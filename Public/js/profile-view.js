@@ -80,7 +80,8 @@ export function profileFigure(profile, view, legend, departure, speed) {
     // Lines at the edges of a level leave its cells visible. A line along the level would cover them.
     if (view.level !== null) {
         const [low, high] = ownLevels(view.level);
-        plot.append(svgElement("path", { d: `M0 ${y(high)}H${PLOT_WIDTH}M0 ${y(low)}H${PLOT_WIDTH}`, class: "planned" }));
+        const d = [high, low].map((feet) => `M0 ${y(feet)}H${PLOT_WIDTH}`).join("");
+        plot.append(svgElement("path", { d, class: "planned" }));
     }
     const { worst } = field ?? {};
     const hasWorst = worst?.severity > 0;

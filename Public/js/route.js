@@ -108,8 +108,8 @@ export class RoutePanel {
         patchChildren(this.#body, [
             element("h3", {}, route),
             element("p", { className: "note" }, places.flatMap(({ name }) => name ?? []).join(" – ")),
-            element("p", { className: "problem" }, "The conditions along a route need contact with the server. The map has \
-the line alone."),
+            element("p", { className: "problem" },
+                "The conditions along a route need contact with the server. The map has the line alone."),
         ]);
     }
 

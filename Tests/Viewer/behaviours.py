@@ -406,7 +406,8 @@ def frames_described(viewer):
     def follows():
         clock, banners, legend = viewer.page.evaluate(
             """["frame-time", "banners", "legend"].map((id) => document.getElementById(id).textContent)""")
-        assert viewer.text("#state-text") != "Playing" or "Live picture" in banners or clock in banners, (clock, banners)
+        is_described = "Live picture" in banners or clock in banners
+        assert viewer.text("#state-text") != "Playing" or is_described, (clock, banners)
         fields.update(re.findall(r"valid (\d\d:\d\dZ)", legend))
         addresses.update(re.findall(r"time=(\w+)", viewer.hash()))
         return len(fields) > 2 and len(addresses) > 2
@@ -2684,7 +2685,8 @@ def status_page(viewer):
 
 ALL = [
     live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
-    busy_with_all_layers, play_and_pause, frames_described, space_plays, scrub, incomplete_frame, field_in_view, one_time,
+    busy_with_all_layers, play_and_pause, frames_described, space_plays, scrub, incomplete_frame, field_in_view,
+    one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
     frame_in_parts, filters_keep_playing, zoomed_out, ground, names_beside_labels, names_beside_reports,
     online_base_map, globe,

@@ -110,7 +110,7 @@ test("airports are found by code, city and name, without accents and by prefix",
     equal(found("zurich"), ["LSZH"]);
     equal(found("new yo"), ["KJFK"]);
     equal(found("heath"), ["EGLL"]);
-    equal(found("london"), ["EGGW", "EGLL"]);
+    equal(found("london"), ["EGLL", "EGGW"]);
     equal(found("london airport nowhere"), []);
     equal(found(""), []);
     equal(AIRPORTS.nearest(-73.7, 40.6, 10, 6)?.icao, "KJFK");

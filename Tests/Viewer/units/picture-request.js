@@ -58,7 +58,9 @@ test("fields and layers of another opacity are separate parts, in the order of t
 
 test("a filter that selects smooth air leaves the smooth air of a field transparent", () => {
     const view = { ...FIRST, layers: ["gtg", "hexagons", "pireps"], severities: [0, 1, 2, 4] };
-    for (const [time, isFirst] of /** @type {[number | null, boolean][]} */ ([[null, true], [null, false], [0, true]])) {
+    /** @type {[number | null, boolean][]} */
+    const requests = [[null, true], [null, false], [0, true]];
+    for (const [time, isFirst] of requests) {
         const { parts } = pictureRequest(TILES, { ...view, time }, 1, null, isFirst);
         equal(parts.map(({ layers, template, opacity }) =>
             [layers.join(), new URL(template).searchParams.get("severity"), opacity]),
