@@ -51,12 +51,12 @@ const LAZY_FILES = [
     "js/alert-groups.js", "js/cell-section.js", "js/city-signs.js", "js/complete-map.js", "js/distance.js",
     "js/downloads.js", "js/events.js", "js/field.js", "js/flight-plan.js", "js/flight.js", "js/free-area.js",
     "js/headline.js", "js/label-guards.js", "js/layer-list.js", "js/level-histogram.js", "js/observation-text.js",
-    "js/origin-filters.js", "js/place-features.js", "js/position.js", "js/profile-view.js", "js/route-fit.js",
-    "js/route-form.js", "js/route-sections.js", "js/route.js", "js/share.js", "js/source-state.js", "js/sources.js",
-    "js/timeline-marks.js", "js/uncovered.js", "js/waypoints.js", "timeline/clock.js",
-    "timeline/maplibre-canvas.js", "timeline/part.js", "timeline/player.js", "timeline/protocol.js",
-    "timeline/request.js", "timeline/tile-grid.js", "timeline/tile-states.js", "vendor/basemap/basemap.geojson",
-    "vendor/basemap/coarse.geojson", "vendor/cities/cities.json",
+    "js/origin-filters.js", "js/picture-file.js", "js/place-features.js", "js/png-strip.js", "js/position.js",
+    "js/profile-view.js", "js/route-fit.js", "js/route-form.js", "js/route-sections.js", "js/route.js",
+    "js/share.js", "js/source-state.js", "js/sources.js", "js/timeline-marks.js", "js/uncovered.js",
+    "js/waypoints.js", "timeline/clock.js", "timeline/maplibre-canvas.js", "timeline/part.js", "timeline/player.js",
+    "timeline/protocol.js", "timeline/request.js", "timeline/tile-grid.js", "timeline/tile-states.js",
+    "vendor/basemap/basemap.geojson", "vendor/basemap/coarse.geojson", "vendor/cities/cities.json",
 ];
 const TILE_PATH = /^tiles\/.+\.png$/;
 const ASSET_PATH = /^assets\/([0-9a-f]{16})\/./;
