@@ -23,7 +23,7 @@ import Testing
         let section = try #require(parts.dropFirst().first?.components(separatedBy: "\n\n").first)
         var environment: [String: String] = [:]
         for match in section.matches(of: /\n      - ([A-Z_]+)(?:=(.*))?/) {
-            environment[String(match.1)] = match.2.map(String.init) ?? "a secret"
+            environment[String(match.1)] = match.2.map(String.init) ?? "secret"
         }
         let example = try String(contentsOf: Repository.folder.appending(path: "billow.example.yaml"), encoding: .utf8)
         let settings = try Settings.read(
