@@ -10,11 +10,8 @@ import {
     defaultLayersReady, firstPicture, firstTiles, rememberedDrawing, rememberedPicture,
 } from "./js/prefetch.js";
 import { compactTime, instantOf } from "./js/format.js";
-import { Inspector } from "./js/inspect.js";
 import { Legend } from "./js/legend.js";
 import { measureCards } from "./js/layout.js";
-import { loadLibrary, makeMap } from "./js/map.js";
-import { MissingAreas } from "./js/missing-areas.js";
 import { isMarkedIncomplete, lackedFields, OLD_PICTURE_MILLISECONDS, pictureState } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
 import {
@@ -55,6 +52,8 @@ const linkHasLayers = linked.has("layers");
 const linkHasPosition = linked.has("map");
 
 async function start() {
+    // The first picture does not need these, so their size does not delay it.
+    const late = Promise.all([import("./js/map.js"), import("./js/inspect.js"), import("./js/missing-areas.js")]);
     // The remembered picture needs the processor.
     await Promise.race([rememberedDrawing?.catch(() => {}), pause(REMEMBERED_PICTURE_MILLISECONDS)]);
     showLinkProblems(firstProblems);
@@ -105,6 +104,7 @@ async function start() {
     }
 
     const ticker = setInterval(showState, TICK_MILLISECONDS);
+    const [{ loadLibrary, makeMap }, { Inspector }, { MissingAreas }] = await late;
     await Promise.all([loadLibrary(), described]);
     const made = makeMap(view, themeOf(view));
     clearInterval(ticker);

@@ -212,9 +212,9 @@ def live_picture(viewer):
 def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
-    # What completes the map, and the events, sources, fields and marks of the timeline load after the first picture.
+    # What completes the map, and the map's modules, events, sources, fields and marks load late.
     later = (r"/vendor/|complete-map|-signs|-guards|timeline-marks|"
-             r"/(events|field|headline|origin-filters|source(s|-state))\.js")
+             r"/(events|field|headline|inspect|map|missing-areas|origin-filters|picking|source(s|-state))\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
