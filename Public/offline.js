@@ -49,14 +49,14 @@ const NOTICE = `<!doctype html><html lang="en"><meta charset="utf-8">
 const LAZY_FILES = [
     "js/aircraft-alerts.js", "js/airport-signs.js", "js/airport-suggestions.js", "js/airports.js",
     "js/alert-groups.js", "js/cell-section.js", "js/city-signs.js", "js/complete-map.js", "js/distance.js",
-    "js/downloads.js", "js/events.js", "js/field.js", "js/flight-plan.js", "js/flight.js", "js/free-area.js",
-    "js/headline.js", "js/inspect.js", "js/label-guards.js", "js/layer-list.js", "js/level-histogram.js", "js/map.js",
-    "js/missing-areas.js", "js/observation-text.js", "js/origin-filters.js", "js/picking.js", "js/picture-file.js",
-    "js/place-features.js", "js/png-strip.js", "js/position.js", "js/profile-view.js", "js/route-fit.js",
-    "js/route-form.js", "js/route-sections.js", "js/route.js", "js/share.js", "js/source-state.js", "js/sources.js",
-    "js/timeline-marks.js", "js/uncovered.js", "js/waypoints.js", "timeline/clock.js", "timeline/maplibre-canvas.js",
-    "timeline/part.js", "timeline/player.js", "timeline/protocol.js", "timeline/request.js", "timeline/tile-grid.js",
-    "timeline/tile-states.js",
+    "js/dom-patch.js", "js/downloads.js", "js/events.js", "js/field.js", "js/flight-plan.js", "js/flight.js",
+    "js/free-area.js", "js/headline.js", "js/inspect.js", "js/label-guards.js", "js/layer-list.js",
+    "js/level-histogram.js", "js/map.js", "js/missing-areas.js", "js/observation-text.js", "js/origin-filters.js",
+    "js/picking.js", "js/picture-file.js", "js/place-features.js", "js/png-strip.js", "js/position.js",
+    "js/profile-view.js", "js/route-fit.js", "js/route-form.js", "js/route-sections.js", "js/route.js", "js/share.js",
+    "js/source-state.js", "js/sources.js", "js/timeline-marks.js", "js/uncovered.js", "js/waypoints.js",
+    "timeline/clock.js", "timeline/maplibre-canvas.js", "timeline/part.js", "timeline/player.js",
+    "timeline/protocol.js", "timeline/request.js", "timeline/tile-grid.js", "timeline/tile-states.js",
     "vendor/basemap/basemap.geojson", "vendor/basemap/coarse.geojson", "vendor/cities/cities.json",
 ];
 const TILE_PATH = /^tiles\/.+\.png$/;

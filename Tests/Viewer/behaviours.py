@@ -213,7 +213,7 @@ def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
-    later = (r"/vendor/|complete-map|-signs|-guards|timeline-marks|"
+    later = (r"/vendor/|complete-map|-signs|-guards|timeline-marks|dom-patch|"
              r"/(events|field|headline|inspect|map|missing-areas|origin-filters|picking|source(s|-state))\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
     named = viewer.page.evaluate(
