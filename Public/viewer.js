@@ -52,8 +52,6 @@ const linkHasLayers = linked.has("layers");
 const linkHasPosition = linked.has("map");
 
 async function start() {
-    // The first picture does not need these, so their size does not delay it.
-    const late = Promise.all([import("./js/map.js"), import("./js/inspect.js"), import("./js/missing-areas.js")]);
     // The remembered picture needs the processor.
     await Promise.race([rememberedDrawing?.catch(() => {}), pause(REMEMBERED_PICTURE_MILLISECONDS)]);
     showLinkProblems(firstProblems);
@@ -78,6 +76,9 @@ async function start() {
     };
     const coverage = new Coverage(() => showState());
     const described = describe();
+    // The map needs these modules. They come after the tiles of the first picture, which does not need them.
+    const mapModules = Promise.all(
+        [import("./js/map.js"), import("./js/inspect.js"), import("./js/missing-areas.js")]).catch(() => null);
     await showFirstPicture();
 
     /** Applies what the server says about layers, styles and the age of the data. */
@@ -104,7 +105,13 @@ async function start() {
     }
 
     const ticker = setInterval(showState, TICK_MILLISECONDS);
-    const [{ loadLibrary, makeMap }, { Inspector }, { MissingAreas }] = await late;
+    const modules = await mapModules;
+    if (!modules) {
+        clearInterval(ticker);
+        firstPicture.remove();
+        return fatal("A part of this page could not be loaded. Reload it when there is contact with the server.");
+    }
+    const [{ loadLibrary, makeMap }, { Inspector }, { MissingAreas }] = modules;
     await Promise.all([loadLibrary(), described]);
     const made = makeMap(view, themeOf(view));
     clearInterval(ticker);

@@ -7,9 +7,9 @@ import { fetchResponse, now, timeoutSignal } from "./server.js";
 const RETRY_MILLISECONDS = 3_000;
 /** A silence is counted in ticks. A page that was busy or asleep itself misses them, and raises no false alarm. */
 const TICK_MILLISECONDS = 1_000;
-/** The server sends a comment every 2 s. After so many ticks without a line, the page checks contact. */
+/** The ticks without a line after which the page checks contact. The server sends a comment every 2 s. */
 export const SILENT_TICKS = 5;
-/** After so many ticks the connection is broken, even if the server answers. */
+/** The ticks without a line after which the page opens a new connection, even if the server answers checks. */
 export const BROKEN_TICKS = 25;
 /** A check that takes longer ends the word "Live". */
 export const CHECK_MILLISECONDS = 500;

@@ -4,7 +4,7 @@
 import { element, swatch } from "./dom.js";
 import { SEVERITIES } from "./view.js";
 
-/** Only what is this near to the place gives the headline, in pixels, also where a finger reaches further. */
+/** The greatest distance of what gives the headline from the place, in pixels. A finger finds features further away. */
 export const HEADLINE_PIXELS = 12;
 
 /** Notes the severity that a section gives the place.

@@ -12,8 +12,8 @@ const BYTES_PER_MILLISECOND = 88_000 / 60_000;
 const BURST_MILLISECONDS = 1_000;
 /** A person who only watches touches the page now and then. */
 const ATTENTION_MILLISECONDS = 120_000;
-/** Urgent renewals: so many in a burst, and one more after each minute. So they can't spend much, however often changes
- * come. Changes within a few seconds share a renewal. */
+/** The number of urgent renewals in a burst. Each minute allows one more, which bounds the bytes of an open page.
+ * Changes within a few seconds share a renewal. */
 const URGENT_BURST = 5;
 const URGENT_SPACING_MILLISECONDS = 5_000;
 const URGENT_MILLISECONDS = 60_000;

@@ -194,7 +194,7 @@ struct BatchWriter {
         insertPosition = try RawStatement(db, Query.insertPosition)
     }
 
-    /// Notes that the batch changes what was observed at a time.
+    /// Adds the time step of `observedAt` to the changed steps of a table.
     mutating func note(_ table: ObservedTable, _ observedAt: Instant) {
         let step = TimeStep(observedAt)
         if let noted, noted == (table, step) { return }

@@ -1874,6 +1874,16 @@ def resting(viewer):
         viewer.page.wait_for_timeout(100)
 
 
+def lost_module(viewer):
+    """a page that lacks a part of itself says so, and shows no picture that nothing renews"""
+    viewer.expected = ["ERR_FAILED"]
+    viewer.page.route("**/js/missing-areas.js", lambda route: route.abort())
+    viewer.page.goto(f"{viewer.base}/#layers=hexagons", wait_until="load")
+    viewer.eventually(lambda: "could not be loaded. Reload it" in viewer.text(".fatal"))
+    viewer.until("!document.querySelector('#map canvas')")
+    viewer.page.unroute("**/js/missing-areas.js")
+
+
 def lost_graphics(viewer):
     """a lost graphics context has a banner, and the map returns with it, in the same view"""
     longitude, latitude = viewer.busy_place()
@@ -2697,7 +2707,8 @@ ALL = [
     route, wrong_route, route_without_contact, route_uncovered, route_through_turbulence, route_suggestions,
     pick_points, follow_flight, open_cards,
     take_along, take_pictures, new_user,
-    torn_picture, lost_contact, lost_graphics, missing_tiles, resting, visible_again, offline, two_servers, key_entry,
+    torn_picture, lost_contact, lost_module, lost_graphics, missing_tiles, resting, visible_again, offline,
+    two_servers, key_entry,
     narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, on_paper, level_colours,
     accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,

@@ -116,8 +116,8 @@ struct FeatureInfoSource: Sendable {
     /// A box to search, and how many of its features are of interest.
     private typealias SearchArea = (box: BoundingBox, limit: Int)
 
-    /// The boxes to search, one after the other. First comes the place in the middle of the pixel, or far out the cell
-    /// that decides its colour. What is near the place follows.
+    /// The boxes to search, one after the other: the middle of the pixel, then its surroundings. Where the picture has
+    /// coarser cells, it is the cell that decides the pixel's colour.
     private func areas(
         of layer: Dataset, _ parsed: FeatureInfoParameters, _ instant: Instant, in snapshot: Snapshot
     ) async throws(EngineError) -> [SearchArea] {

@@ -12,7 +12,7 @@ const legend = { entry: (/** @type {number} */ severity) => ({ fill: "#000000", 
 const ZOOM = 4, DEGREES_IN_PIXEL = 360 / (512 * 2 ** ZOOM);
 const { signal } = new AbortController();
 
-/** A small cell so many pixels east of the place.
+/** A small cell, a number of pixels east of the place.
  * @param {number} pixels
  * @param {number} severity */
 function cell(pixels, severity) {

@@ -171,7 +171,7 @@ test("a picture has the headers of its tiles", () => withPictures(async ({ pictu
     equal(pictures.next?.frameTime, Date.UTC(2026, 6, 21, 20));
 }));
 
-test("a picture whose tiles have different fields or are saved is torn, and is loaded anew though nothing changed",
+test("a picture with tiles of different fields, or with saved tiles, is loaded anew though nothing changed",
     () => withPictures(async ({ map, pictures, time, load }) => {
     /** @type {[Record<string, string>, Record<string, string>][]} */
     const pairs = [
