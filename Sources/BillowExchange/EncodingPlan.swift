@@ -4,25 +4,28 @@ import Turbulence
 /// A schema prepared for encoding: each name as bytes, and the accessor of its value. Encoding a property takes one
 /// call of a typed function, without allocations.
 struct EncodingPlan<Record>: Sendable {
-    /// A property.
-    struct Step: Sendable {
+    /// A property. It is a class, because a writer would retain the name and the function of a structure for each value.
+    final class Step: Sendable {
         let property: StaticString
         /// The encoded name for JSON.
         let name: [UInt8]
         let reading: Schema<Record>.Reading
         /// The decimals of a decimal number.
         let decimals: Int
+
+        init(_ field: Schema<Record>.Field) {
+            property = field.property.name
+            name = JSONWriter.encoded(field.property.name)
+            reading = field.reading
+            decimals = field.property.decimals
+        }
     }
 
     /// The properties, in the order of the schema.
     let steps: [Step]
 
     init(_ schema: Schema<Record>) {
-        steps = schema.fields.map { field in
-            Step(
-                property: field.property.name, name: JSONWriter.encoded(field.property.name), reading: field.reading,
-                decimals: field.property.decimals)
-        }
+        steps = schema.fields.map { Step($0) }
     }
 
     private init(steps: [Step]) { self.steps = steps }

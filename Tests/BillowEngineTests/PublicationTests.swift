@@ -38,6 +38,22 @@ struct PublicationTests {
         }
     }
 
+    @Test("a window of no seconds leaves out the rows of earlier minutes, which commands read from the store")
+    func noWindow() async throws {
+        try await withWorld { world in
+            try await world.insert([
+                try observation(try cell(10, 50), at: -120), try observation(try cell(11, 50), at: 0),
+            ])
+            let publisher = SnapshotPublisher(
+                store: world.store, lifetimes: world.publisher.lifetimes, severityTable: SeverityTable(),
+                liveSeconds: 0, now: { [clock = world.clock] in clock.now }, logger: World.quiet())
+            try await publisher.refresh()
+            #expect(world.publisher.snapshot?.window.count == 2)
+            #expect(publisher.snapshot?.window.count == 1)
+            #expect(publisher.snapshot?.liveFrom == world.clock.now.floored(toMultipleOf: 60))
+        }
+    }
+
     @Test("without a publication no task is woken, not even where a fetch brought nothing new")
     func idle() async throws {
         try await withWorld { world in

@@ -4,9 +4,11 @@ import BillowStore
 import DequeModule
 import Turbulence
 
-/// All observations of a query, encoded in parallel. While one page of rows is read, the job's other threads encode the
-/// previous pages. The output equals that of a single writer.
+/// All observations of a query, encoded in parallel. One page of rows is read while the job's threads encode the pages
+/// before it. The output equals that of a single writer.
 struct ObservationParts: ResponseParts {
+    private typealias Page = [(row: ObservationRow, details: ObservationDetails)]
+
     /// The encoded form of one page of rows.
     private struct Part: Sendable {
         var bytes: [UInt8]
@@ -29,8 +31,8 @@ struct ObservationParts: ResponseParts {
     private var parts = Deque<Task<Result<Part, Never>, Never>>()
     /// The current number of parts in flight. The first piece waits for a single part, so that it arrives early.
     private var width = 1
-    /// The last row that was read.
-    private var last: ObservationKey?
+    /// The next page, which is being read; nil before the first read and after the last one.
+    private var nextPage: Task<Result<Page, EngineError>, Never>?
     private var isRead = false
     private var isDone = false
     /// The number of written features.
@@ -58,6 +60,9 @@ struct ObservationParts: ResponseParts {
             }
         } catch {
             for part in parts { part.cancel() }
+            nextPage?.cancel()
+            // The store may be closed after this.
+            _ = await nextPage?.value
             throw error
         }
         isDone = true
@@ -72,21 +77,17 @@ struct ObservationParts: ResponseParts {
         return await parts.popFirst()?.value.get()
     }
 
-    /// Reads a page of rows and starts to encode it.
+    /// Starts to encode the next page of rows, and to read the one after it.
     private mutating func begin() async throws(EngineError) {
         try WorkExecutor.checkCancellation()
-        let (source, query, snapshot, last) = (source, query, snapshot, last)
-        var rows = try await source.frames.reading(in: snapshot) { () async throws(StoreError) in
-            try await source.store.page(
-                after: last, from: query.from, to: query.to, limit: Self.rows, asOf: snapshot.publication.version)
-        }
+        var rows = try await (nextPage ?? page(after: nil)).value.get()
         isRead = rows.count < Self.rows
-        self.last = rows.last?.row.key
+        nextPage = isRead ? nil : page(after: rows.last?.row.key)
         // One cache per page: it grows with the cells, and a copy of the pieces would copy it.
         var area = CellContainmentCache(cells)
         rows.removeAll { !area.contains($0.row.cell) }
         guard !rows.isEmpty else { return }
-        let (page, sources, empty) = (rows, sources, writer.continuation())
+        let (query, snapshot, page, sources, empty) = (query, snapshot, rows, sources, writer.continuation())
         parts.append(
             WorkExecutor.flight {
                 var writer = empty
@@ -95,5 +96,20 @@ struct ObservationParts: ResponseParts {
                 }
                 return Part(bytes: writer.drain(), features: writer.features)
             })
+    }
+
+    /// Starts to read a page of rows. The task itself only waits: the store reads on threads of its own.
+    private func page(after last: ObservationKey?) -> Task<Result<Page, EngineError>, Never> {
+        let (source, query, snapshot) = (source, query, snapshot)
+        return Task {
+            do throws(EngineError) {
+                return .success(
+                    try await source.frames.reading(in: snapshot) { () async throws(StoreError) in
+                        try await source.store.page(
+                            after: last, from: query.from, to: query.to, limit: Self.rows,
+                            asOf: snapshot.publication.version)
+                    })
+            } catch { return .failure(error) }
+        }
     }
 }

@@ -32,7 +32,7 @@ package final class SnapshotPublisher: Service {
     private let loggedDamage: Mutex<Set<StoredTable>> = Mutex([])
 
     /// - Parameter liveSeconds: the length of the live window, rounded up to whole hours. Commands that read rows from
-    ///   the store use less than the default.
+    ///   the store use less than the default; 0 gives a window of less than a minute.
     package init(
         store: any Store, lifetimes: DataLifetimes, severityTable: SeverityTable,
         liveSeconds: Int = SnapshotPublisher.liveSeconds, now: @escaping @Sendable () -> Instant, logger: Logger
@@ -345,7 +345,7 @@ package final class SnapshotPublisher: Service {
 
     /// The start of the live window.
     package static func liveFrom(_ now: Instant, seconds: Int = liveSeconds) -> Instant {
-        now.advanced(by: -seconds).floored(toMultipleOf: 3_600)
+        now.advanced(by: -seconds).floored(toMultipleOf: seconds > 0 ? 3_600 : 60)
     }
 
     private func liveFrom(_ now: Instant) -> Instant { Self.liveFrom(now, seconds: liveSeconds) }
