@@ -562,6 +562,8 @@ async function start() {
     });
     let hadContact = contact.problem === null;
     let routeRetriedAt = -Infinity;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let routeTimer;
     onContact(() => {
         const hasContact = contact.problem === null;
         const isRestored = hasContact && !hadContact;
@@ -570,9 +572,12 @@ async function start() {
         if (isRestored && view.time === null) renewSoon();
         draw();
         // A route has no saved conditions. If only some requests fail, contact is lost and restored all the time.
-        if (!isRestored || performance.now() - routeRetriedAt < ROUTE_RETRY_MILLISECONDS) return;
-        routeRetriedAt = performance.now();
-        refreshRoute();
+        if (!isRestored) return;
+        routeTimer ??= setTimeout(() => {
+            routeTimer = undefined;
+            routeRetriedAt = performance.now();
+            refreshRoute();
+        }, Math.max(0, routeRetriedAt + ROUTE_RETRY_MILLISECONDS - performance.now()));
     });
     onSchemeChange(() => view.style === null && change({}));
     document.addEventListener("visibilitychange", () => {
