@@ -17,91 +17,8 @@ import Turbulence
 @testable import BillowHTTP
 @testable import BillowParameters
 
-#if canImport(FoundationXML)
-    import FoundationXML
-#endif
-
-/// An XML document as a list of its elements, read by Foundation.
-final class ReadXML: NSObject, XMLParserDelegate {
-    struct Element {
-        var path: String
-        var attributes: [String: String]
-        var text = ""
-    }
-
-    private(set) var elements: [Element] = []
-    private var open: [Int] = []
-    private var names: [String] = []
-
-    /// - Throws: where it is not well-formed.
-    init(_ text: String) throws {
-        super.init()
-        let parser = XMLParser(data: Data(text.utf8))
-        parser.delegate = self
-        guard parser.parse() else { throw parser.parserError ?? CocoaError(.propertyListReadCorrupt) }
-    }
-
-    func parser(
-        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
-        attributes: [String: String] = [:]
-    ) {
-        names.append(name)
-        open.append(elements.count)
-        elements.append(Element(path: names.joined(separator: "/"), attributes: attributes))
-    }
-
-    func parser(_ parser: XMLParser, foundCharacters text: String) {
-        if let last = open.last { elements[last].text += text }
-    }
-
-    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
-        open.removeLast()
-        names.removeLast()
-    }
-
-    /// Those whose path ends so.
-    func all(_ path: String) -> [Element] { elements.filter { $0.path == path || $0.path.hasSuffix("/\(path)") } }
-    func texts(_ path: String) -> [String] {
-        all(path).map { $0.text.trimmingCharacters(in: .whitespacesAndNewlines) }
-    }
-}
-
-/// What the tests of maps ask for again and again.
-enum MapQuery {
-    static let edge = 20_037_508.342789244
-
-    /// `/wms` with the parameters of GetMap, some of them replaced; nil leaves one out.
-    static func wms(_ changed: [String: String?] = [:]) -> String {
-        var parameters: [String: String] = [
-            "SERVICE": "WMS", "VERSION": "1.3.0", "REQUEST": "GetMap", "LAYERS": "hexagons", "STYLES": "",
-            "CRS": "EPSG:3857", "BBOX": "\(-edge),\(-edge),\(edge),\(edge)", "WIDTH": "256", "HEIGHT": "256",
-            "FORMAT": "image/png", "TRANSPARENT": "TRUE",
-        ]
-        for (name, value) in changed { parameters[name] = value }
-        return address("/wms", parameters)
-    }
-
-    static func address(_ path: String, _ parameters: [String: String]) -> String {
-        path + "?" + QueryReader.query(parameters)
-    }
-
-    /// The box of a tile in metres.
-    static func box(z: Int, x: Int, y: Int) -> String {
-        let side = 2 * edge / Double(1 << z)
-        let (west, north) = (Double(x) * side - edge, edge - Double(y) * side)
-        return "\(west),\(north - side),\(west + side),\(north)"
-    }
-}
-
 @Suite("WMS")
 struct WMSTests {
-    private static func fill(_ world: World) async throws {
-        for (number, severity) in Severity.allCases.enumerated() {
-            let place = try #require(LonLat(longitude: Double(number) * 3, latitude: 50))
-            _ = try await world.insertDisk(severity, at: place, distance: 3)
-        }
-    }
-
     // MARK: - Capabilities
 
     @Test("the capabilities have every layer with every style, time and place", arguments: WMSVersion.allCases)
@@ -158,7 +75,7 @@ struct WMSTests {
     func tile() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             try await world.fetched("skypath")
-            try await Self.fill(world)
+            try await MapQuery.fill(world)
             for (z, x, y) in [(0, 0, 0), (4, 8, 5), (7, 65, 43)] {
                 let tile = try await world.get("/tiles/hexagons/latest/\(z)/\(x)/\(y).png")
                 let map = try await world.get(MapQuery.wms(["BBOX": MapQuery.box(z: z, x: x, y: y)]))
@@ -177,7 +94,7 @@ struct WMSTests {
     @Test("a window over four tiles is those four, pixel for pixel")
     func fourTiles() async throws {
         try await withWorld { world in
-            try await Self.fill(world)
+            try await MapQuery.fill(world)
             let map = try await world.picture(
                 MapQuery.wms([
                     "BBOX": MapQuery.box(z: 6, x: 32, y: 21), "WIDTH": "512", "HEIGHT": "512", "LAYERS": "hexagons",
@@ -206,7 +123,7 @@ struct WMSTests {
     @Test("in degrees a place has the colour that it has on the tile, whatever the order of the axes")
     func axes() async throws {
         try await withWorld { world in
-            try await Self.fill(world)
+            try await MapQuery.fill(world)
             let pixel = "255 113 0 204"
             let window = (west: 5.0, south: 45.0, east: 15.0, north: 55.0)
             let lonLat = "\(window.west),\(window.south),\(window.east),\(window.north)"
@@ -230,7 +147,7 @@ struct WMSTests {
     @Test("an opaque map lies on its colour, which is white unless another is named")
     func background() async throws {
         try await withWorld { world in
-            try await Self.fill(world)
+            try await MapQuery.fill(world)
             for (changed, ground) in [
                 (["TRANSPARENT": nil], (255, 255, 255)),
                 (["TRANSPARENT": "false", "BGCOLOR": "0x102030"], (16, 32, 48)),
@@ -246,7 +163,7 @@ struct WMSTests {
     @Test("several layers are drawn in their order, each in its style")
     func styles() async throws {
         try await withWorld { world in
-            try await Self.fill(world)
+            try await MapQuery.fill(world)
             let all = ["BBOX": MapQuery.box(z: 5, x: 16, y: 10)]
             func map(_ layers: String, _ styles: String) async throws -> [StraightColour] {
                 try await world.picture(MapQuery.wms(all.merging(["LAYERS": layers, "STYLES": styles]) { $1 })).pixels
@@ -305,7 +222,7 @@ struct WMSTests {
     @Test("parameters of other servers are passed over, and names are in any case")
     func vendor() async throws {
         try await withWorld { world in
-            try await Self.fill(world)
+            try await MapQuery.fill(world)
             let plain = try await world.get(MapQuery.wms())
             let other = MapQuery.wms().replacing("LAYERS=", with: "layers=").replacing("BBOX=", with: "bBox=")
             for more in [
@@ -423,7 +340,7 @@ struct WMSTests {
     @Test("bad input is an exception of the standard that names the parameter", arguments: bad)
     func refused(_ asked: Case) async throws {
         try await withWorld { world in
-            try await Self.fill(world)
+            try await MapQuery.fill(world)
             let answer = try await world.get(MapQuery.wms(asked.changed))
             #expect(answer.status == .badRequest)
             #expect(answer.headers[.contentType] == "text/xml")
@@ -506,201 +423,7 @@ struct WMSTests {
         }
     }
 
-    // MARK: - GetFeatureInfo and GetLegendGraphic
-
-    @Test("feature info is of the picture's instant, whichever of its layers is queried")
-    func infoOfAnInterval() async throws {
-        try await withWorld { world in
-            try await Self.fill(world)
-            let corners = try [(-10.0, 40.0), (20, 40), (20, 60), (-10, 60)].map { try place($0.0, $0.1) }
-            let area = IssuedArea(
-                collection: .hazards, id: "a", source: try source("awc"), kind: "sigmet", hazard: "TURB",
-                validFrom: noon.advanced(by: -600), validTo: noon.advanced(by: 7_200),
-                geometry: try #require(MultiPolygon(outline: corners)))
-            _ = try await world.store.commit(Batch(source: try source("awc"), areas: [area]))
-            try await world.refresh()
-            func ask(_ more: [String: String?]) async throws -> TestResponse {
-                let place: [String: String?] = [
-                    "LAYERS": "hexagons,hazards", "CRS": "CRS:84", "BBOX": "8,49,10,51", "WIDTH": "64", "HEIGHT": "64",
-                    "TIME": "\(noon.advanced(by: -3_600))/\(noon.advanced(by: 3_600))",
-                ]
-                return try await world.get(MapQuery.wms(place.merging(more) { $1 }))
-            }
-            func info(_ layers: String) async throws -> TestResponse {
-                try await ask(["REQUEST": "GetFeatureInfo", "QUERY_LAYERS": layers, "I": "32", "J": "32"])
-            }
-            let shown = try await ask([:]).headers[.frameTime]
-            #expect(shown == noon.advanced(by: 3_600).description)
-            for layers in ["hazards", "hexagons,hazards"] {
-                let answer = try await info(layers)
-                #expect(answer.headers[.frameTime] == shown)
-                #expect(try answer.json.features.count == 1, "\(answer.text)")
-            }
-            // The picture has no hexagons of that instant, so there are none of another one.
-            let none = try await info("hexagons")
-            #expect(none.status == .badRequest && none.text.contains("locator=\"TIME\""), "\(none.text)")
-        }
-    }
-
-    @Test("feature info lists the features at a pixel, as JSON and as text", arguments: WMSVersion.allCases)
-    func info(_ version: WMSVersion) async throws {
-        try await withWorld { world in
-            try await Self.fill(world)
-            let isNew = version == .v130
-            func address(_ more: [String: String?]) -> String {
-                var changed: [String: String?] = [
-                    "VERSION": version.rawValue, "REQUEST": "GetFeatureInfo", "LAYERS": "hexagons,pireps",
-                    "QUERY_LAYERS": "hexagons", "BBOX": isNew ? "45,5,55,15" : "5,45,15,55", "CRS": nil, "SRS": nil,
-                    "WIDTH": "400", "HEIGHT": "400",
-                ]
-                changed[isNew ? "CRS" : "SRS"] = "EPSG:4326"
-                changed[isNew ? "I" : "X"] = "160"
-                changed[isNew ? "J" : "Y"] = "200"
-                return MapQuery.wms(changed.merging(more) { $1 })
-            }
-            for format in ["application/json", "application/geo+json", nil] {
-                let answer = try await world.get(address(["INFO_FORMAT": format]))
-                #expect(answer.status == .ok, "\(answer.text)")
-                #expect(answer.headers[.contentType] == format ?? "application/json")
-                let json = try answer.json
-                #expect(json["type"]?.string == "FeatureCollection" && json["incomplete"]?.bool != nil)
-                let feature = try #require(json.features.first)
-                #expect(json.features.count == 1 && feature["layer"]?.string == "hexagons")
-                #expect(feature.property("severity")?.integer == 3)
-                #expect(feature["geometry"]?["type"]?.string == "Polygon")
-                let place = try #require(LonLat(longitude: 9.0125, latitude: 49.9875))
-                #expect(feature["id"]?.string == H3.cell(at: place).h3String)
-            }
-            let text = try await world.get(address(["INFO_FORMAT": "text/plain"]))
-            #expect(text.headers[.contentType] == "text/plain; charset=utf-8")
-            #expect(text.text.contains("severity: 3") && text.text.contains("altitude: 35000 ft"))
-            let nothing = try await world.get(address([isNew ? "I" : "X": "399", isNew ? "J" : "Y": "0"]))
-            #expect(try nothing.json.features.isEmpty)
-        }
-    }
-
-    @Test("the first feature at a pixel is the one whose colour the pixel has")
-    func firstInfo() async throws {
-        try await withWorld { world in
-            let cells = H3.disk(around: try cell(10, 50), distance: 20).sorted()
-            var severities: [Cell: Severity] = [:]
-            for (number, cell) in cells.enumerated() {
-                severities[cell] = Severity(rawValue: UInt8(number * 7 % 5))
-            }
-            try await world.insert(try cells.map { try observation($0, severity: severities[$0]) })
-            // Two reports and two areas at one place. The less severe ones come first by time and by id.
-            func report(_ id: String, _ severity: Severity, _ secondsAgo: Int) throws -> PilotReport {
-                let group = TurbulenceGroup(
-                    severity: severity, intensity: nil, baseFeet: nil, topFeet: nil, type: nil, frequency: nil)
-                return PilotReport(
-                    id: id, place: try place(10, 50), observedAt: noon.advanced(by: -secondsAgo), type: "PIREP",
-                    aircraft: nil, altitudeFeet: 35_000, turbulence: [group], text: "UA", source: try source("awc"))
-            }
-            func area(_ id: String, _ severity: Severity?) throws -> IssuedArea {
-                let corners = try [(5.0, 45.0), (15, 45), (15, 55), (5, 55)].map { try place($0.0, $0.1) }
-                return IssuedArea(
-                    collection: .hazards, id: id, source: try source("awc"), kind: "sigmet", hazard: "TURB",
-                    severity: severity, validFrom: noon.advanced(by: -600), validTo: noon.advanced(by: 7_200),
-                    geometry: try #require(MultiPolygon(outline: corners)))
-            }
-            _ = try await world.store.commit(
-                Batch(
-                    source: try source("awc"),
-                    pilotReports: [
-                        try report("a", .light, 1_800), try report("b", .moderateSevere, 900),
-                        try report("c", .smooth, 60),
-                    ],
-                    areas: [try area("a", nil), try area("b", .moderateSevere), try area("c", .moderate)]))
-            try await world.refresh()
-            // A pixel of zoom 5 is a third of a cell wide, so most of them touch several cells.
-            func info(_ layer: String, _ column: Int, _ row: Int, count: Int? = nil) async throws -> [JSONValue] {
-                let pixel = 45.0 / 1_024
-                return try await world.get(
-                    MapQuery.wms([
-                        "REQUEST": "GetFeatureInfo", "LAYERS": layer, "QUERY_LAYERS": layer, "CRS": "CRS:84",
-                        "BBOX": "\(10 - 32 * pixel),\(50 - 32 * pixel),\(10 + 32 * pixel),\(50 + 32 * pixel)",
-                        "WIDTH": "64", "HEIGHT": "64", "I": "\(column)", "J": "\(row)",
-                        "FEATURE_COUNT": count.map(String.init),
-                    ])
-                ).json.features
-            }
-            var several = 0
-            for number in 0..<60 {
-                let (column, row) = (10 + number * 13 % 44, 10 + number * 7 % 44)
-                let pixel = 45.0 / 1_024
-                let shown = H3.cell(
-                    at: try place(10 + (Double(column) - 31.5) * pixel, 50 - (Double(row) - 31.5) * pixel))
-                for layer in ["hexagons", "polygons"] {
-                    let first = try #require(try await info(layer, column, row).first)
-                    #expect(first.property("severity")?.integer == severities[shown].map { Int($0.rawValue) })
-                }
-                let all = try await info("hexagons", column, row, count: 10)
-                #expect(all.first?["id"]?.string == shown.h3String)
-                #expect(Set(all.compactMap { $0["id"]?.string }).count == all.count)
-                several += all.count > 1 ? 1 : 0
-            }
-            #expect(several > 10)
-            #expect(try await info("pireps", 32, 32).first?["id"]?.string == "b")
-            #expect(try await info("pireps", 32, 32, count: 9).compactMap { $0["id"]?.string } == ["b", "a", "c"])
-            #expect(try await info("hazards", 32, 32).first?["id"]?.string == "b")
-            #expect(try await info("hazards", 32, 32, count: 9).compactMap { $0["id"]?.string } == ["b", "c", "a"])
-        }
-    }
-
-    @Test("far out, feature info answers for the cell that decides the colour of the coarser cell")
-    func coarseInfo() async throws {
-        try await withWorld { world in
-            try await Self.fill(world)
-            var reported: [Cell: Severity] = [:]
-            for (number, severity) in Severity.allCases.enumerated() {
-                let place = try #require(LonLat(longitude: Double(number) * 3, latitude: 50))
-                for cell in H3.disk(around: H3.cell(at: place), distance: 3) { reported[cell] = severity }
-            }
-            for (zoom, resolution) in [1, 2, 3, 3, 4].enumerated() {
-                let span = (resolution..<Cell.resolution).reduce(1) { span, _ in span * 7 }
-                // 32 pixels of that zoom each way.
-                let half = 22.5 / Double(1 << zoom)
-                let (west, south) = (6.5 - half, 50.2 - half)
-                var elsewhere = 0
-                for pixel in 0..<49 {
-                    let (column, row) = (pixel % 7 * 5, pixel / 7 * 5)
-                    let place = try #require(
-                        LonLat(
-                            longitude: west + (Double(column) + 0.5) * half / 16,
-                            latitude: south + 2 * half - (Double(row) + 0.5) * half / 16))
-                    let parent = H3.dense(at: place, resolution: resolution)
-                    let below = reported.filter { Int($0.key.dense) / span == parent }
-                    guard let worst = below.values.max(), worst > .smooth else { continue }
-                    let answer = try await world.get(
-                        MapQuery.wms([
-                            "REQUEST": "GetFeatureInfo", "LAYERS": "hexagons", "QUERY_LAYERS": "hexagons",
-                            "CRS": "CRS:84", "BBOX": "\(west),\(south),\(west + 2 * half),\(south + 2 * half)",
-                            "WIDTH": "32", "HEIGHT": "32", "I": "\(column)", "J": "\(row)",
-                        ]))
-                    let feature = try #require(try answer.json.features.first, "\(answer.text)")
-                    let id = try #require(feature["id"]?.string.flatMap { Cell(h3String: $0) })
-                    #expect(feature.property("severity")?.integer == Int(worst.rawValue))
-                    #expect(below[id] == worst)
-                    if id != H3.cell(at: place) { elsewhere += 1 }
-                }
-                #expect(elsewhere > 0, "zoom \(zoom)")
-            }
-        }
-    }
-
-    @Test("every layer can be asked about", arguments: Catalogue.layers)
-    func allLayers(_ layer: Dataset) async throws {
-        try await withWorld { world in
-            try await Self.fill(world)
-            let answer = try await world.get(
-                MapQuery.wms([
-                    "REQUEST": "GetFeatureInfo", "LAYERS": layer.id, "QUERY_LAYERS": layer.id, "I": "133", "J": "86",
-                    "FEATURE_COUNT": "1000000",
-                ]))
-            #expect(answer.status == .ok, "\(answer.text)")
-            #expect(try answer.json.features.count <= FeatureInfoParameters.maximumFeatures)
-        }
-    }
+    // MARK: - GetLegendGraphic
 
     @Test("the legend of a layer and style is a picture, or SVG")
     func legend() async throws {
