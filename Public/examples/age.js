@@ -21,11 +21,13 @@ export async function showAge(url, renew) {
     }
 }
 
-/** The age of some data, and what is wrong with it, in a line.
- * @param {{ dataTime?: string | null, simulated?: boolean, stale?: boolean, incomplete?: boolean }} data */
-export function ageText({ dataTime, simulated, stale, incomplete }) {
+/** The age of some data, and what is wrong with it, in a line. Data of another day has its date.
+ * @param {{ dataTime?: string | null, simulated?: boolean, stale?: boolean, incomplete?: boolean }} data
+ * @param {string} now  ISO 8601 in UTC */
+export function ageText({ dataTime, simulated, stale, incomplete }, now = new Date().toISOString()) {
+    const day = dataTime && dataTime.slice(0, 10) !== now.slice(0, 10) ? `${dataTime.slice(0, 10)} ` : "";
     return [
-        dataTime ? `Data of ${dataTime.slice(11, 16)}Z` : "The age of the data is unknown",
+        dataTime ? `Data of ${day}${dataTime.slice(11, 16)}Z` : "The age of the data is unknown",
         simulated && "SIMULATED", stale && "STALE", incomplete && "INCOMPLETE",
     ].filter(Boolean).join(" · ");
 }

@@ -97,7 +97,6 @@ struct TileRoutes: Sendable {
     }
 
     /// A tile by the path in `/public/weather-maps.json`. RainViewer's colour schemes and options have no meaning here.
-    /// nothing here.
     private func weatherMapTile(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let parsed = try WeatherMapTileParameters(
             frame: parameters.text("frame"), size: parameters.get("size") ?? "", z: parameters.get("z") ?? "",
