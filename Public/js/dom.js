@@ -50,6 +50,14 @@ export function swatch({ fill, opacity, border }) {
     }));
 }
 
+/** Calls back for keys of the page. A key in a dialog is for the dialog, also where nothing in it has the focus.
+ * @param {(event: KeyboardEvent) => void} listener */
+export function onPageKey(listener) {
+    addEventListener("keydown", (event) => {
+        if (!document.querySelector("dialog[open]")) listener(event);
+    });
+}
+
 /** Shows the reason why the page can't start.
  * @param {string} message */
 export function fatal(message) {

@@ -7,23 +7,25 @@ import { SEVERITIES } from "./view.js";
 /** The greatest distance of what gives the headline from the place, in pixels. A finger finds features further away. */
 export const HEADLINE_PIXELS = 12;
 
-/** Notes the severity that a section gives the place.
+/** What the sections rate at the place; `severity` is null for an area whose severity is not known.
+ * @type {WeakMap<Node, { severity: number | null, origin: string }[]>} */
+const ratings = new WeakMap();
+
+/** Notes a severity that a section gives the place.
  * @param {HTMLElement} section
- * @param {number} severity
+ * @param {number | null} severity  null if the map shows a danger of unknown severity
  * @param {string} origin  where the severity comes from: "reported" */
 export function rate(section, severity, origin) {
-    section.dataset.severity = String(severity);
-    section.dataset.origin = origin;
+    ratings.set(section, [...ratings.get(section) ?? [], { severity, origin }]);
 }
 
 /** The headline above some sections; null if none of them has a severity.
  * @param {Node[]} sections
  * @param {Pick<import("./legend.js").Legend, "entry">} legend */
 export function headline(sections, legend) {
-    const rated = sections.flatMap((section) => {
-        if (!(section instanceof HTMLElement) || section.dataset.severity === undefined) return [];
-        return { severity: Number(section.dataset.severity), origin: section.dataset.origin ?? "" };
-    }).sort((a, b) => b.severity - a.severity);
+    const all = sections.flatMap((section) => ratings.get(section) ?? []);
+    const rated = all.flatMap(({ severity, origin }) => (severity === null ? [] : { severity, origin }))
+        .sort((a, b) => b.severity - a.severity);
     const [worst, ...others] = rated;
     if (!worst) return null;
     const entry = legend.entry(worst.severity);
@@ -31,8 +33,22 @@ export function headline(sections, legend) {
     const name = (severity) => legend.entry(severity)?.label ?? SEVERITIES[severity] ?? `Severity ${severity}`;
     const texts = others.filter(({ severity }) => severity < worst.severity)
         .map(({ severity, origin }) => `${name(severity)}, ${origin}`);
+    // Nobody knows whether such an area is worse, so the headline does not claim to be the worst.
+    const unknown = all.filter(({ severity }) => severity === null).map(({ origin }) => origin);
+    texts.push(...unknown);
     return element("div", { className: "headline" },
         element("h3", {}, entry ? swatch(entry) : null, name(worst.severity)),
         element("p", { className: "note" },
-            `The worst shown here, ${worst.origin}.${texts.length ? ` Also: ${texts.join("; ")}.` : ""}`));
+            `The worst ${unknown.length ? "known severity" : "shown"} here, ${worst.origin}.`
+            + (texts.length ? ` Also: ${texts.join("; ")}.` : "")));
+}
+
+/** What a screen reader announces of a card: its headline, or else the first words of each section.
+ * @param {Node[]} content */
+export function announcement(content) {
+    const elements = content.flatMap((node) => (node instanceof HTMLElement ? node : []));
+    const top = elements.find(({ className }) => className === "headline");
+    const words = top ? [...top.children]
+        : elements.map((node) => node.querySelector("h3, h4, strong") ?? node);
+    return words.map(({ textContent }) => textContent?.trim().replace(/[.]?$/, ".")).join(" ");
 }

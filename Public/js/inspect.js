@@ -1,10 +1,13 @@
 // @ts-check
 // The card of a place. A click on the map, or Enter, opens it. It shows the hexagon at the place, the reports behind
 // the hexagon, and the features of other layers.
-import { byId, element, svgElement } from "./dom.js";
+import { contact, onContact } from "./contact.js";
+import { byId, element, onPageKey, setText, svgElement } from "./dom.js";
+import { shortTime } from "./format.js";
 import { showsCells } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { picking } from "./picking.js";
+import { now } from "./server.js";
 import { filterText } from "./view.js";
 
 /** The radius of the mark at the place. */
@@ -28,6 +31,16 @@ export class Inspector {
     #loadAlerts;
     #root = byId("details");
     #body = byId("details-body");
+    #announcement = byId("details-announcement");
+    /** Names the time of a live card that lost contact. Its ages and distances count from then. */
+    #old = element("p", { className: "problem", hidden: true });
+    /** When the content of a live card was loaded; null for no content, and for content of a past or future time.
+     * @type {number | null} */
+    #liveAt = null;
+    /** Whether the map follows the cards, so that none covers the place. Ends when anything else moves the map. */
+    #keepsUncovered = false;
+    /** Whether this card learns of changes of other cards. */
+    #isObserved = false;
     /** @type {maplibregl.LngLat | null} */
     #place = null;
     /** @type {AbortController | null} */
@@ -64,7 +77,12 @@ export class Inspector {
             // Keyboard users continue in the card. Escape returns to the map.
             this.#root.focus();
         });
-        addEventListener("keydown", (event) => event.key === "Escape" && this.close());
+        onPageKey((event) => event.key === "Escape" && this.close());
+        this.#body.before(this.#old);
+        onContact(() => this.#showAge());
+        map.on("movestart", ({ isUncovering }) => {
+            if (!isUncovering) this.#keepsUncovered = false;
+        });
     }
 
     /** @param {maplibregl.LngLat} lngLat */
@@ -73,24 +91,25 @@ export class Inspector {
         const { lng, lat } = lngLat.wrap();
         this.#callbacks.placed([lng, lat]);
         this.#open(lngLat);
-        this.refresh().then(() => {
-            this.#uncover();
-            // Screen readers announce the card's first words once, and not every age that ticks.
-            const announcement = this.#body.querySelector("h3, h4, strong")?.textContent ?? this.#body.textContent;
-            byId("details-announcement").textContent = this.#place ? announcement : "";
-        });
+        this.#refreshUncovered();
     }
 
-    /** Moves the map if the card covers the place. */
+    async #refreshUncovered() {
+        this.#keepsUncovered = true;
+        const [{ onCardChange }] = await Promise.all([import("./uncovered.js"), this.refresh()]);
+        // Other cards may come later, and this one grows.
+        if (!this.#isObserved) onCardChange(() => this.#uncover());
+        this.#isObserved = true;
+        this.#uncover();
+    }
+
+    /** Moves the map if a card or an edge of the window covers the place. */
     async #uncover() {
-        if (!this.#place) return;
+        const { isCovered, uncoveredCentre } = await import("./uncovered.js");
+        if (!this.#place || !this.#keepsUncovered) return;
         const { lng, lat } = this.#place;
-        const { x, y } = this.#map.project([lng, lat]);
-        const { left, right, top, bottom } = this.#root.getBoundingClientRect();
-        const isBeside = x < left - MARK_PIXELS || x > right + MARK_PIXELS;
-        if (isBeside || y < top - MARK_PIXELS || y > bottom + MARK_PIXELS) return;
-        const { uncoveredCentre } = await import("./uncovered.js");
-        this.#map.easeTo({ center: [lng, lat], offset: uncoveredCentre() });
+        if (!isCovered(this.#map.project([lng, lat]), MARK_PIXELS)) return;
+        this.#map.easeTo({ center: [lng, lat], offset: uncoveredCentre() }, { isUncovering: true });
     }
 
     /** @param {maplibregl.LngLat} lngLat */
@@ -99,7 +118,9 @@ export class Inspector {
         this.#clearAlerts();
         this.#mark.replaceChildren();
         this.#marker.setLngLat(lngLat).addTo(this.#map);
+        this.#keepsUncovered = false;
         this.#body.replaceChildren(element("p", {}, "Loading…"));
+        this.#clear();
         this.#root.hidden = false;
         document.body.classList.add("details-open");
     }
@@ -112,7 +133,7 @@ export class Inspector {
         const shown = this.#place?.wrap();
         if (shown?.lng === lng && shown?.lat === lat) return;
         this.#open({ lng, lat, wrap() { return this; } });
-        this.refresh().then(() => this.#uncover());
+        this.#refreshUncovered();
     }
 
     /** Opens the card at an aircraft, or moves it there, and shows the alerts ahead.
@@ -152,6 +173,7 @@ export class Inspector {
     #hide() {
         this.#abort?.abort();
         this.#place = null;
+        this.#clear();
         this.#clearAlerts();
         this.#marker.remove();
         this.#root.hidden = true;
@@ -164,8 +186,13 @@ export class Inspector {
         const abort = (this.#abort = new AbortController());
         const { lng: longitude, lat: latitude } = this.#place.wrap();
         const view = this.#view();
+        const startedAt = now();
         /** @type {Node[]} */
         let content;
+        /** @type {string | null} */
+        let announced = null;
+        /** @type {number | null} */
+        let liveAt = null;
         try {
             const [cell, rest, alerts, fields] = await Promise.all([
                 view.layers.some(showsCells) ? import("./cell-section.js").then(({ CellSection }) =>
@@ -181,18 +208,41 @@ export class Inspector {
             ]);
             // Symbols come first, because they lie above the cells and areas.
             const sections = [...rest.symbols, cell, ...rest.areas, ...fields].flatMap((part) => part ?? []);
-            const { headline } = await import("./headline.js");
+            const { announcement, headline } = await import("./headline.js");
             content = [alerts, headline(sections, this.#legend), ...sections].flatMap((part) => part ?? []);
             if (!content.length) content = [
                 element("p", {}, element("strong", {}, "Nothing here"), " in the visible layers."),
                 ...[filterText(view)].flatMap((only) => only
                     ? element("p", { className: "note" }, `${only}.`) : []),
             ];
+            // The alerts of a flight announce their own changes.
+            announced = announcement(alerts ? [alerts] : content);
+            liveAt = view.time === null ? startedAt : null;
         } catch (error) {
             const { message } = /** @type {Error} */ (error);
             content = [element("p", { className: "problem" }, `This place could not be loaded: ${message}`)];
         }
-        if (!abort.signal.aborted) patchChildren(this.#body, content);
+        if (abort.signal.aborted) return;
+        patchChildren(this.#body, content);
+        // Screen readers announce the card when its headline changes, and not every age.
+        setText(this.#announcement, announced ?? this.#body.textContent ?? "");
+        this.#liveAt = liveAt;
+        this.#showAge();
+    }
+
+    /** Forgets what the card said of another place. */
+    #clear() {
+        this.#announcement.textContent = "";
+        this.#liveAt = null;
+        this.#showAge();
+    }
+
+    /** Without contact nobody renews a live card, so it names its time. */
+    #showAge() {
+        this.#old.hidden = this.#liveAt === null || contact.problem === null;
+        if (this.#liveAt === null) return;
+        setText(this.#old, `No contact with the server. This card is of ${shortTime(this.#liveAt, now())}, \
+with its ages and distances.`);
     }
 
     /** @param {AbortSignal} signal */

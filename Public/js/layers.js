@@ -5,7 +5,7 @@ import { LAYERS as ALL } from "./datasets.js";
 /** The layers of the menu. A layer that combines others is left out, because the menu has its parts. */
 export const LAYERS = ALL.filter(({ parts }) => !parts.length);
 const FIELD_SHAPE = "field";
-const AREA_SHAPE = "areas";
+export const AREA_SHAPE = "areas";
 /** Shapes of layers that show observed turbulence: as cells, or as polygons made of them. */
 const CELL_SHAPES = ["cells", "polygons"];
 export const FORECAST_SHAPES = [AREA_SHAPE, FIELD_SHAPE];

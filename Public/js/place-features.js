@@ -5,7 +5,7 @@ import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf, shortTime } from "./format.js";
 import { HEADLINE_PIXELS, rate } from "./headline.js";
-import { layerName, LAYERS } from "./layers.js";
+import { AREA_SHAPE, layerName, LAYERS } from "./layers.js";
 import { boxAround, pixelDistance } from "./distance.js";
 import { getFeatures, now } from "./server.js";
 import { filters, SEVERITIES } from "./view.js";
@@ -25,7 +25,7 @@ const MAX_LINES = 8;
  *     isSymbol?: boolean, line: (properties: Properties, time: number | null, actions: Actions) => Line,
  * }>} */
 const DESCRIPTIONS = {
-    areas: { line: areaLine }, reports: { isSymbol: true, line: reportLine },
+    [AREA_SHAPE]: { line: areaLine }, reports: { isSymbol: true, line: reportLine },
     aircraft: { isSymbol: true, line: aircraftLine },
 };
 
@@ -62,15 +62,26 @@ export async function featureSections(view, zoom, longitude, latitude, signal, a
             || a.distance - b.distance);
         const lines = hits.map(({ properties }) => line(properties, view.time, actions));
         const node = lines.length ? section(layerName(id), lines) : null;
-        // Areas have the colour of their kind, and not of a severity.
-        const severities = hits.filter(({ distance }) => shape === "reports" && distance <= HEADLINE_PIXELS)
-            .flatMap(({ properties }) => properties.severity ?? []);
-        if (node && severities.length) rate(node, Math.max(...severities), "a pilot's report");
+        if (node) rateFeatures(node, hits, shape);
         return { isSymbol: isSymbol === true, node };
     }));
     /** @param {boolean} wanted */
     const nodes = (wanted) => sections.flatMap(({ isSymbol, node }) => (node && isSymbol === wanted ? [node] : []));
     return { symbols: nodes(true), areas: nodes(false) };
+}
+
+/** Notes what the features say about turbulence at the place.
+ * @param {HTMLElement} node  their section
+ * @param {{ properties: Properties, distance: number }[]} hits
+ * @param {string} shape */
+function rateFeatures(node, hits, shape) {
+    const near = hits.filter(({ distance }) => distance <= HEADLINE_PIXELS).map(({ properties }) => properties);
+    const severities = near.flatMap(({ severity }) => severity ?? []);
+    const isIssued = shape === AREA_SHAPE;
+    if (severities.length) rate(node, Math.max(...severities), isIssued ? "issued" : "a pilot's report");
+    if (!isIssued) return;
+    const unknown = near.filter(({ severity }) => !isGiven(severity)).map(areaName);
+    for (const name of new Set(unknown)) rate(node, null, `${name} without a severity, issued`);
 }
 
 /** @param {string} title
@@ -100,6 +111,9 @@ const isGiven = (value) => value !== undefined && value !== null;
 /** @param {unknown} text */
 const timeText = (text) => shortTime(instantOf(text) ?? 0, now());
 
+/** @param {Properties} properties */
+const areaName = ({ kind, hazard }) => [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" ");
+
 /** @param {Properties} properties
  * @returns {Line} */
 function areaLine({
@@ -110,7 +124,7 @@ function areaLine({
         ? `${isGiven(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
         : isGiven(altitudeMin) ? `${flightLevel(altitudeMin)} and above` : "level not reported";
     return [
-        [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" "),
+        areaName({ kind, hazard }),
         [
             isGiven(altitudeReference) ? `${levels} ${altitudeReference}` : levels,
             severityText(severity, severityName),

@@ -32,6 +32,17 @@ export function cardAreas(hasCard = isSeen(byId("route")) || isSeen(byId("detail
     return column ? [...areas, new DOMRect(column.left, 0, right - column.left, column.bottom)] : areas;
 }
 
+/** Whether a card or an edge of the window covers a mark.
+ * @param {{ x: number, y: number }} centre
+ * @param {number} radius */
+export function isCovered({ x, y }, radius) {
+    const cards = [...document.querySelectorAll(".right > *")].filter(isSeen)
+        .map((card) => card.getBoundingClientRect());
+    return x < radius || y < radius || x > innerWidth - radius || y > innerHeight - radius
+        || [...cards, ...cardAreas(false)].some(({ left, right, top, bottom }) =>
+            x > left - radius && x < right + radius && y > top - radius && y < bottom + radius);
+}
+
 /** @param {Element} card */
 function isSeen(card) {
     return card.getBoundingClientRect().width > 0 && getComputedStyle(card).visibility === "visible";

@@ -43,7 +43,7 @@ declare namespace maplibregl {
         sourcedata: { sourceId?: string; tile?: { registerFadeDuration?: (milliseconds: number) => void } };
         styleimagemissing: { id: string };
         moveend: object;
-        movestart: object;
+        movestart: { isUncovering?: boolean };
         idle: object;
         render: object;
         load: object;
@@ -100,7 +100,7 @@ declare namespace maplibregl {
         getMinZoom(): number;
         easeTo(options: {
             center?: [number, number]; zoom?: number; offset?: [number, number]; animate?: boolean;
-        }): this;
+        }, eventData?: { isUncovering?: boolean }): this;
         jumpTo(options: { center?: [number, number]; zoom?: number }): this;
     }
 

@@ -23,11 +23,11 @@ function cell(pixels, severity) {
 }
 
 /** The card's headline, with its note, and the title of its section of cells.
- * @param {{ cells?: object[], field?: object[], reports?: object[] }} features
+ * @param {{ cells?: object[], field?: object[], reports?: object[], hazards?: object[] }} features
  * @param {string} [hash] */
-async function words({ cells = [], field = [], reports = [] }, hash = "") {
-    const { view } = parseHash(`#layers=gtg,hexagons,pireps&${hash}`);
-    const answers = new Map([["hexagons", cells], ["gtg", field], ["pireps", reports]]);
+async function words({ cells = [], field = [], reports = [], hazards = [] }, hash = "") {
+    const { view } = parseHash(`#layers=gtg,hazards,hexagons,pireps&${hash}`);
+    const answers = new Map([["hexagons", cells], ["gtg", field], ["pireps", reports], ["hazards", hazards]]);
     /** @type {string[]} */
     let found = [];
     await withResponses(({ url }) => {
@@ -65,4 +65,30 @@ test("neither a report beyond 12 pixels nor a filtered value gives the headline"
     equal(["", "Nearby: Moderate"].includes(rest[1] ?? ""), true, `${rest[1]}`);
     equal(await words({ cells: [cell(15, 3)] }).then(({ length }) => length), 1, "no headline");
     equal(await words({ field: computed(1) }, "severity=3"), [""], "the map does not show it");
+});
+
+/** An issued area around the place.
+ * @param {object} properties */
+const area = (properties) => ({
+    geometry: { type: "Polygon", coordinates: [[[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]] },
+    properties: { kind: "sigmet", hazard: "TURB", ...properties },
+});
+
+test("the headline never says less than an issued area around the place", async () => {
+    const severe = area({ severity: 4 });
+    equal((await words({ hazards: [severe], cells: [cell(4, 0)], field: computed(1) })).slice(0, 2), [
+        "Moderate-Occasionally Severe", "The worst shown here, issued. Also: Light, computed; Smooth, reported.",
+    ]);
+    equal((await words({ hazards: [severe] })).slice(0, 2),
+        ["Moderate-Occasionally Severe", "The worst shown here, issued."]);
+    equal((await words({ hazards: [area({ severity: 3 })], cells: [cell(4, 4)] })).slice(0, 2), [
+        "Moderate-Occasionally Severe", "The worst shown here, reported. Also: Moderate, issued.",
+    ]);
+});
+
+test("the headline does not call itself the worst inside an area of unknown severity", async () => {
+    equal((await words({ hazards: [area({ hazard: "TS" })], field: computed(0) })).slice(0, 2), [
+        "Smooth", "The worst known severity here, computed. Also: SIGMET TS without a severity, issued.",
+    ]);
+    equal((await words({ hazards: [area({ hazard: "TS" })] })).length, 1, "no headline");
 });
