@@ -1,7 +1,7 @@
 // @ts-check
 // The form of the settings. It shows the filters and the instant of a view, and calls `changed` with each difference.
 import { bandText, dateTime, hoursText, inputText, parseInput } from "./format.js";
-import { byId, element } from "./dom.js";
+import { byId, element, onPageKey } from "./dom.js";
 import { now } from "./server.js";
 import { allStyles } from "./styles.js";
 import { inDrawingOrder, LAYERS } from "./layers.js";
@@ -83,7 +83,7 @@ export class Controls {
             document.body.classList.add("settings-low");
             if (COMPACT.matches) /** @type {Element} */ (target).scrollIntoView({ block: "nearest" });
         });
-        addEventListener("keydown", (event) => {
+        onPageKey((event) => {
             if (event.key === "Escape" && COMPACT.matches && this.#isOpen) this.#toggle();
         });
         // The form is initially open only if the window has room for it beside the map.

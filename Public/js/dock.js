@@ -3,7 +3,7 @@
 // reports each new instant to `moved`, and displays the instant that `show` receives.
 import { keyHeaders } from "./api-key.js";
 import { ABOVE_PICTURES } from "./basemap.js";
-import { byId, element, setText } from "./dom.js";
+import { byId, element, onPageKey, setText } from "./dom.js";
 import { contact } from "./contact.js";
 import { extentOf, isBeyond } from "./time-extent.js";
 import { age, dateTime, localTime, parseCompactTime } from "./format.js";
@@ -84,7 +84,7 @@ export class Dock {
             if (this.#player) this.#player.speed = this.#speed;
         });
         byId("to-live").addEventListener("click", () => this.#callbacks.toLive());
-        addEventListener("keydown", (event) => this.#key(event));
+        onPageKey((event) => this.#key(event));
     }
 
     /** The frame on the map, or null if the timeline shows none.

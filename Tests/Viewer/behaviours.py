@@ -2366,6 +2366,40 @@ def place_beside_card(viewer):
         }""") == 0, (width, height)
 
 
+def place_of_link(viewer):
+    """the place of a link lies on the map, and no card covers it, also beside a route"""
+    for width, height in ((820, 1180), (1024, 768), (390, 844)):
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.page.goto("about:blank")
+        viewer.open("#layers=hexagons&map=4/45/-60&route=KJFK+EGLL&level=370&place=44/-68")
+        viewer.until("""() => {
+            const mark = document.querySelector(".place")?.getBoundingClientRect();
+            if (!mark || billow.map.isMoving()
+                || document.querySelector("#details-body").textContent.includes("Loading")) return false;
+            const cards = [...document.querySelectorAll(".bar, .settings, .legend, .dock, .right > *")]
+                .filter((card) => card.checkVisibility({ checkVisibilityCSS: true }))
+                .map((card) => card.getBoundingClientRect());
+            return mark.left >= 0 && mark.right <= innerWidth && mark.top >= 0 && mark.bottom <= innerHeight
+                && !cards.some(({ left, right, top, bottom }) => mark.left < right && mark.right > left
+                    && mark.top < bottom && mark.bottom > top);
+        }""")
+
+
+def escape_in_dialog(viewer):
+    """Escape in a dialog closes the dialog alone, and the card behind it stays, also in the address"""
+    viewer.open("#layers=hexagons&map=4/39/-96&place=39/-100")
+    viewer.until("!document.querySelector('#details').hidden")
+    viewer.page.click("#share")
+    viewer.page.wait_for_selector("dialog.share[open]")
+    # A click beside the dialog's controls leaves the focus on none of them.
+    viewer.page.click("#share-title")
+    viewer.page.keyboard.press("Escape")
+    viewer.until("!document.querySelector('dialog')")
+    assert viewer.page.is_visible("#details") and "place=" in viewer.hash(), viewer.hash()
+    viewer.page.keyboard.press("Escape")
+    viewer.until("document.querySelector('#details').hidden")
+
+
 def readers_settings(viewer):
     """with forced colours a selected layer is distinct, and with reduced motion nothing is animated"""
     viewer.page.emulate_media(forced_colors="active", reduced_motion="reduce")
@@ -2711,7 +2745,8 @@ ALL = [
     take_along, take_pictures, new_user,
     torn_picture, lost_contact, lost_module, lost_graphics, missing_tiles, resting, visible_again, offline,
     two_servers, key_entry,
-    narrow_screen, layouts, many_warnings, place_beside_card, readers_settings, on_paper, level_colours,
+    narrow_screen, layouts, many_warnings, place_beside_card, place_of_link, escape_in_dialog,
+    readers_settings, on_paper, level_colours,
     accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,
     status_page,
