@@ -35,6 +35,8 @@ const TRIM_EVERY = 100;
 /** Responses are cached after such a pause of the requests, or after the longest wait, so that no picture waits. */
 const PAUSE_MILLISECONDS = 500;
 const LONGEST_WAIT_MILLISECONDS = 5_000;
+/** A server without a response for this long is silent. A slow link may take seconds. */
+const SILENT_MILLISECONDS = 4_000;
 /** The pages that work without the server, relative to it. The first one is the viewer. */
 const PAGES = ["", "status"];
 /** Any other page without the server: the browser's own error page would not lead back to the map. */
@@ -65,6 +67,9 @@ const DATA_PATHS = /^(tiles\/.+\.json|status|styles|legend\.(json|svg)|timeline\
 let cachedCount = 0;
 /** The time of the last request for data. */
 let requestedAt = 0;
+/** Whether a page was served from the cache, because the server was silent, and has been since. Until the server
+ * responds, cached data is served after the same wait. It is marked as cached, so no page shows it as live. */
+let isSilent = false;
 
 worker.addEventListener("install", (event) => {
     // Where browsers know such routes, they look up the files themselves, request data beside this worker, and request
@@ -150,22 +155,33 @@ async function serveAsset(request, version) {
     return await caches.match(request.url, { cacheName: RELEASE + version }) ?? fetch(request);
 }
 
+/** The server's response. Rejects if the server is silent for too long.
+ * @param {Promise<Response>} response */
+function responseInTime(response) {
+    return Promise.race([response, new Promise((_, reject) => {
+        setTimeout(() => reject(new Error("the server is silent")), SILENT_MILLISECONDS);
+    })]);
+}
+
 /** @param {FetchEvent} event
  * @param {string} path */
 async function servePage(event, path) {
+    const loading = loadPage(event);
+    if (path === "") event.waitUntil(loading.then((page) => cacheRelease(page.clone())).catch(() => {}));
     try {
-        const response = await event.preloadResponse ?? await fetch(event.request);
-        if (path === "") {
-            const copy = response.clone();
-            event.waitUntil(cacheRelease(copy).catch(() => {}));
-        }
-        return response;
+        return await responseInTime(loading);
     } catch {
         const isPage = PAGES.includes(path) && !/[?&]f=json/.test(event.request.url);
         for (const cacheName of isPage ? (await releases()).reverse() : []) {
             const known = await caches.match(worker.registration.scope + path, { cacheName, ignoreVary: true });
-            if (known) return known;
+            if (!known) continue;
+            isSilent = true;
+            return known;
         }
+    }
+    try {
+        return await loading;
+    } catch {
         const headers = {
             "Content-Type": "text/html; charset=utf-8",
             "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
@@ -174,22 +190,31 @@ async function servePage(event, path) {
     }
 }
 
+/** @param {FetchEvent} event
+ * @returns {Promise<Response>} */
+async function loadPage(event) {
+    const page = await event.preloadResponse ?? await fetch(event.request);
+    isSilent = false;
+    return page;
+}
+
 /** @param {FetchEvent} event */
 async function serveData(event) {
     const { request } = event;
     requestedAt = Date.now();
+    const loading = fetch(request);
     try {
-        const response = await fetch(request);
+        const response = await (isSilent ? responseInTime(loading) : loading);
+        isSilent = false;
         // The browser does not store the status, so this worker saves it, and its requests have no route.
         if (response.ok && response.headers.get("Cache-Control")?.includes("no-store")) {
             const copy = response.clone();
             event.waitUntil(pauseOfRequests().then(() => cacheResponse(request.url, copy)).catch(() => {}));
         }
         return response;
-    } catch (error) {
+    } catch {
         const known = request.signal.aborted ? undefined : await caches.match(request.url, { cacheName: DATA });
-        if (known) return known;
-        throw error;
+        return known ?? loading;
     }
 }
 

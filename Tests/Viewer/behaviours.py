@@ -2,6 +2,7 @@
 import base64
 import calendar
 import collections
+import contextlib
 import inspect
 import json
 import re
@@ -2043,13 +2044,18 @@ def offline(viewer):
 
 
 class Prefixes:
-    """A proxy with the same server below several paths of one origin, as `with Prefixes(base) as address`."""
+    """A proxy with the same server below several paths of one origin, as `with Prefixes(base) as address`. While its
+    event `responds` is cleared, it accepts requests and stays silent."""
 
     def __init__(self, base):
+        responds = self.responds = threading.Event()
+        responds.set()
+
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
+                responds.wait()
                 _, prefix, path = self.path.split("/", 2)
                 headers = {name: value for name, value in self.headers.items()
                            if name.lower() not in ("host", "connection", "accept-encoding", "x-api-key")}
@@ -2072,7 +2078,9 @@ class Prefixes:
                     self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 if self.command != "HEAD":
-                    self.wfile.write(body)
+                    # The page may have aborted the request.
+                    with contextlib.suppress(BrokenPipeError):
+                        self.wfile.write(body)
 
             do_HEAD = do_GET
 
@@ -2123,6 +2131,42 @@ def two_servers(viewer):
                 viewer.open("#layers=pireps")
             assert ("a", "secret") in given and ("b", None) in given and ("b", "secret") not in given, given
     finally:
+        context.close()
+        viewer.page, viewer.base = own_page, own_base
+
+
+def silent_server(viewer):
+    """if the server is silent, a saved page opens, and it never says that it is live"""
+    context = viewer.browser.new_context(viewport={"width": 1000, "height": 700})
+    own_page, own_base, proxy = viewer.page, viewer.base, Prefixes(viewer.base)
+    try:
+        page = viewer.page = context.new_page()
+        page.set_default_timeout(WAIT_MILLISECONDS)
+        page.add_init_script("""window.states = [];
+            new MutationObserver(() => {
+                const text = document.querySelector("#state-text")?.textContent;
+                if (text && states.at(-1) !== text) states.push(text);
+            }).observe(document, { subtree: true, childList: true, characterData: true });""")
+        with proxy as address:
+            viewer.base = f"{address}/a"
+            viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
+            viewer.until("navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller !== null)")
+            # Without these, the page first waits for its own timeouts.
+            viewer.until("""async () => {
+                const saved = await (await caches.open("/a/ billow-data")).keys();
+                return ["/tiles/hexagons.json?", "/status", "/styles"].every(
+                    (part) => saved.some(({ url }) => url.includes(part)));
+            }""")
+            proxy.responds.clear()
+            page.reload(wait_until="commit")
+            viewer.until("window.states.includes('No contact')")
+            viewer.eventually(lambda: "saved on this device" in viewer.text("#banners"))
+            states = page.evaluate("states")
+            assert not any("Live" in state for state in states), states
+            proxy.responds.set()
+            viewer.eventually(lambda: "Live" in viewer.text("#state-text"))
+    finally:
+        proxy.responds.set()
         context.close()
         viewer.page, viewer.base = own_page, own_base
 
@@ -2744,7 +2788,7 @@ ALL = [
     pick_points, follow_flight, open_cards,
     take_along, take_pictures, new_user,
     torn_picture, lost_contact, lost_module, lost_graphics, missing_tiles, resting, visible_again, offline,
-    two_servers, key_entry,
+    two_servers, silent_server, key_entry,
     narrow_screen, layouts, many_warnings, place_beside_card, place_of_link, escape_in_dialog,
     readers_settings, on_paper, level_colours,
     accessible,
