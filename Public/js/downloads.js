@@ -1,7 +1,7 @@
 // @ts-check
 // Addresses of the map's current content, for other programs: pictures, features and tiles. Sends no requests.
 import { compactTime } from "./format.js";
-import { layerName } from "./layers.js";
+import { isField, layerName, showsCells } from "./layers.js";
 import { groupFilter, groupsOf } from "./picture-request.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
@@ -39,7 +39,7 @@ export function downloads(content) {
     const stamp = time === null ? "live" : compactTime(time);
     const picture = pictureQuery(content);
     for (const [name, value] of Object.entries({
-        width: String(Math.min(Math.round(width), MAX_PIXELS)), legend: "true", timestamp: "true", scalebar: "true",
+        width: String(Math.min(Math.round(width), MAX_PIXELS)), timestamp: "true", scalebar: "true",
     })) picture.set(name, value);
     picture.set("background", "map");
     const loop = pictureQuery(content);
@@ -76,13 +76,19 @@ export function downloads(content) {
     ];
 }
 
-/** The address of the legend that the server draws into a picture.
+/** The addresses of a picture's legends: one for turbulence, and one for each other layer. The server would draw a
+ * legend over the map, where it covers turbulence.
  * @param {MapContent} content */
-export function legendAddress({ view, base }) {
-    const query = filters(view);
-    query.set("layer", view.layers.join());
-    query.set("style", styleOf(view).id);
-    return `${base}legend.png?${query}`;
+export function legendAddresses({ view, base }) {
+    /** @param {string} id */
+    const isTurbulence = (id) => showsCells(id) || isField(id);
+    const groups = [view.layers.filter(isTurbulence).join(), ...view.layers.filter((id) => !isTurbulence(id))];
+    return groups.filter(Boolean).map((layer) => {
+        const query = filters(view);
+        query.set("layer", layer);
+        query.set("style", styleOf(view).id);
+        return `${base}legend.png?${query}`;
+    });
 }
 
 /** The closest zoom of a pack of the visible part: three closer than the screen, or less if that has too many tiles.

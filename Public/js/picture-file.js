@@ -1,5 +1,6 @@
 // @ts-check
-// Completes the server's picture of the map for a file: the names of the map, "Not for navigation", and the sources.
+// Completes the server's picture of the map for a file: the names of the map, "Not for navigation", the sources, and
+// the legends. Nothing but the time stamp and the scale bar lies over the map.
 import { signsOnMap } from "./basemap.js";
 import { withStrip } from "./png-strip.js";
 import { fetchResponse, ServerError } from "./server.js";
@@ -15,26 +16,28 @@ const [STAMP_HEIGHT, SCALE_BAR] = [44, { width: 130, height: 50 }];
  * page does.
  * @param {string} url
  * @param {string} attribution  of the turbulence
- * @param {{ map: maplibregl.Map, box: string, legend: string } | null} names  the map whose names the picture gets, its
- * box, and the address of the picture's legend, which no name covers; null for a loop, which has no names
+ * @param {{ map: maplibregl.Map, box: string, legends: string[] } | null} still  the map whose names the picture gets,
+ * its box, and the addresses of its legends; null for a loop, which has neither
  * @returns {Promise<Blob>} */
-export async function pictureFile(url, attribution, names) {
+export async function pictureFile(url, attribution, still) {
     const { response, hasBaseMap } = await fetchPicture(url);
     const bytes = new Uint8Array(await response.arrayBuffer());
     const type = response.headers.get("Content-Type") ?? "image/png";
-    const signs = names ? signsOnMap(names.map) : [];
+    const signs = still ? signsOnMap(still.map) : [];
     const sources = [
         attribution, hasBaseMap ? BASE_MAP_SOURCES : "", signs.some(({ isCity }) => isCity) ? "Cities: GeoNames" : "",
     ].filter(Boolean).join(" · ");
-    if (!signs.length || !names) {
+    if (!still) {
         const width = new DataView(bytes.buffer).getUint32(16);
         return new Blob([await withStrip(bytes, noteStrip(width, sources))], { type });
     }
     const picture = await createImageBitmap(new Blob([bytes], { type }));
-    const strip = noteStrip(picture.width, sources);
+    const legends = await Promise.all(still.legends.map(async (each) =>
+        createImageBitmap(await (await fetchResponse(each)).blob())));
+    const strip = noteStrip(picture.width, sources, legends);
     const context = canvas(picture.width, picture.height + strip.height);
     context.drawImage(picture, 0, 0);
-    drawSigns(context, picture, signs, names, await legendSize(names.legend));
+    drawSigns(context, picture, signs, still);
     context.putImageData(strip, 0, picture.height);
     return new Promise((resolve, reject) => context.canvas.toBlob(
         (blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be saved"))), type));
@@ -52,20 +55,12 @@ async function fetchPicture(url) {
     }
 }
 
-/** The legend's size on the picture; the same as that of its own picture.
- * @param {string} url */
-async function legendSize(url) {
-    const { width, height } = await createImageBitmap(await (await fetchResponse(url)).blob());
-    return { width: width + 16, height: height + 16 };
-}
-
-/** Draws names where the map has them, but not over the legend, the time stamp or the scale bar.
+/** Draws names where the map has them, but not over the time stamp or the scale bar.
  * @param {CanvasRenderingContext2D} context
  * @param {{ width: number, height: number }} picture
  * @param {import("./basemap.js").MapSign[]} signs
- * @param {{ map: maplibregl.Map, box: string }} names
- * @param {{ width: number, height: number }} legend */
-function drawSigns(context, picture, signs, { map, box }, legend) {
+ * @param {{ map: maplibregl.Map, box: string }} still */
+function drawSigns(context, picture, signs, { map, box }) {
     const [west, south, east, north] = box.split(",").map(Number);
     const corner = map.project([west, north]);
     const far = map.project([east > west ? east : east + 360, south]);
@@ -75,7 +70,7 @@ function drawSigns(context, picture, signs, { map, box }, legend) {
         const top = (y - corner.y) * scale;
         const right = left + image.width / 2;
         const bottom = top + image.height / 2;
-        const isCovered = top < STAMP_HEIGHT || (left < legend.width && bottom > picture.height - legend.height)
+        const isCovered = top < STAMP_HEIGHT
             || (right > picture.width - SCALE_BAR.width && bottom > picture.height - SCALE_BAR.height);
         // A name that is cut off misleads.
         if (isCovered || left < 0 || right > picture.width || bottom > picture.height) continue;
@@ -85,10 +80,11 @@ function drawSigns(context, picture, signs, { map, box }, legend) {
     }
 }
 
-/** The strip: the warning, then the sources, in as many lines as they need.
+/** The strip: the warning, then the sources, in as many lines as they need, then the legends, in as many rows.
  * @param {number} width
- * @param {string} sources */
-export function noteStrip(width, sources) {
+ * @param {string} sources
+ * @param {ImageBitmap[]} [legends] */
+export function noteStrip(width, sources, legends = []) {
     const context = canvas(width, 1);
     const bold = `600 13px ${FONT}`;
     const plain = `12px ${FONT}`;
@@ -103,8 +99,10 @@ export function noteStrip(width, sources) {
         if (start + context.measureText(line).width <= width - PADDING) lines[lines.length - 1] = line;
         else lines.push(word);
     }
+    const noteHeight = lines.length * LINE_HEIGHT + 2 * PADDING;
+    const { places, bottom } = inRows(legends, width, noteHeight);
     // Resizing a canvas resets its context.
-    context.canvas.height = lines.length * LINE_HEIGHT + 2 * PADDING;
+    context.canvas.height = bottom;
     context.fillStyle = "#fcfcfc";
     context.fillRect(0, 0, width, context.canvas.height);
     Object.assign(context, { fillStyle: "#171717", textBaseline: "middle", font: bold });
@@ -113,7 +111,27 @@ export function noteStrip(width, sources) {
     for (const [index, line] of lines.entries()) {
         context.fillText(line, PADDING + (index ? 0 : indent), PADDING + LINE_HEIGHT * (index + 0.5));
     }
+    for (const [index, { x, y, scale }] of places.entries()) {
+        context.drawImage(legends[index], x, y, legends[index].width * scale, legends[index].height * scale);
+    }
     return context.getImageData(0, 0, width, context.canvas.height);
+}
+
+/** Places images side by side, in rows. One that is wider than a row becomes smaller.
+ * @param {{ width: number, height: number }[]} images
+ * @param {number} width  of the strip
+ * @param {number} top  of the first row */
+export function inRows(images, width, top) {
+    let [x, y, bottom] = [PADDING, top, top];
+    const places = images.map((image) => {
+        const scale = Math.min(1, (width - 2 * PADDING) / image.width);
+        if (x > PADDING && x + image.width * scale > width - PADDING) [x, y] = [PADDING, bottom];
+        const place = { x, y, scale };
+        x += image.width * scale + PADDING;
+        bottom = Math.max(bottom, Math.ceil(y + image.height * scale) + PADDING);
+        return place;
+    });
+    return { places, bottom };
 }
 
 /** @param {number} width

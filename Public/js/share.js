@@ -4,7 +4,7 @@
 import { element } from "./dom.js";
 import { fetchResponse } from "./server.js";
 import { pictureFile } from "./picture-file.js";
-import { downloads, legendAddress, snippets, tileAddresses } from "./downloads.js";
+import { downloads, legendAddresses, snippets, tileAddresses } from "./downloads.js";
 
 /** @param {import("./downloads.js").MapContent} content
  * @param {maplibregl.Map} map
@@ -25,8 +25,8 @@ export function openShareDialog(content, map, attribution) {
         element("div", { className: "downloads" }, ...downloads(content).map(({ label, url, file, picture }) =>
             element("a", { href: url, download: file, onclick: (/** @type {Event} */ event) => {
                 event.preventDefault();
-                const names = picture === "still" ? { map, box: content.box, legend: legendAddress(content) } : null;
-                save(label, file, status, () => (picture ? pictureFile(url, attribution, names)
+                const still = picture === "still" ? { map, box: content.box, legends: legendAddresses(content) } : null;
+                save(label, file, status, () => (picture ? pictureFile(url, attribution, still)
                     : fetchResponse(url).then((response) => response.blob())));
             } }, label))),
         isTranslucent ? element("p", { className: "note" }, "Files show all layers at full opacity.") : null,

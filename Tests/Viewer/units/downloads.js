@@ -1,5 +1,6 @@
 // @ts-check
-import { downloads, packZoom, snippets, tileAddresses } from "/js/downloads.js";
+import { downloads, legendAddresses, packZoom, snippets, tileAddresses } from "/js/downloads.js";
+import { inRows } from "/js/picture-file.js";
 import { parseHash } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
 
@@ -30,6 +31,25 @@ test("downloads have the map's layers, filters, instant, box and style", () => {
         equal(pack.searchParams.get(name), value);
     }
     equal(features.searchParams.get("time"), "2026-07-21T18:00:00Z");
+});
+
+test("no legend lies over the map of a picture, because it has legends of its own", () => {
+    const [picture] = downloads(TAKEN).map(({ url }) => new URL(url));
+    equal(picture.searchParams.get("legend"), null);
+    const layers = (/** @type {string} */ hash) =>
+        legendAddresses({ ...TAKEN, view: parseHash(hash).view }).map((url) => new URL(url).searchParams.get("layer"));
+    equal(layers("#layers=gtg,hazards,hexagons,pireps"), ["gtg,hexagons", "hazards", "pireps"]);
+    equal(layers("#layers=pireps"), ["pireps"]);
+    equal(new URL(legendAddresses(TAKEN)[0] ?? "").searchParams.get("minAltitude"), "30000");
+});
+
+test("legends stand side by side below the map, in as many rows as they need", () => {
+    const images = [{ width: 240, height: 240 }, { width: 280, height: 200 }, { width: 290, height: 260 }];
+    equal(inRows(images, 1440, 33), {
+        places: [{ x: 8, y: 33, scale: 1 }, { x: 256, y: 33, scale: 1 }, { x: 544, y: 33, scale: 1 }], bottom: 301,
+    });
+    equal(inRows(images, 390, 33).places.map(({ x, y }) => [x, y]), [[8, 33], [8, 281], [8, 489]]);
+    equal(inRows(images, 156, 0).places.map(({ scale }) => scale), [140 / 240, 0.5, 140 / 290]);
 });
 
 test("a pack has zooms closer than the screen, but a limited number of tiles", () => {
