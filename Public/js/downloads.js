@@ -3,8 +3,9 @@
 import { compactTime } from "./format.js";
 import { isField, layerName, showsCells } from "./layers.js";
 import { groupFilter, groupsOf } from "./picture-request.js";
+import { now } from "./server.js";
 import { styleOf } from "./styles.js";
-import { filters } from "./view.js";
+import { filters, filterText } from "./view.js";
 
 const MAX_PIXELS = 2048;
 const LOOP_WIDTH = 960;
@@ -12,6 +13,8 @@ const LOOP_WIDTH = 960;
 const PACK_ZOOMS = 3;
 const MAX_PACK_ZOOM = 14;
 const MAX_PACK_TILES = 6_000;
+/** File systems limit the length of a name, and a filter may have many sources. */
+const MAX_FILTER_LETTERS = 120;
 /** The span of a loop if the timeline uses the server's own span. */
 const LOOP = { start: "-2h", end: "now", intervals: "13" };
 
@@ -30,13 +33,24 @@ function pictureQuery({ view, time, box }) {
     return query;
 }
 
+/** The instant and the filters of a file, as a part of its name. A file lies among others for long, so "live" alone
+ * would say nothing.
+ * @param {Billow.View} view
+ * @param {number | null} time  null for live data
+ * @param {number} at  when the file is made */
+function fileStamp(view, time, at) {
+    const only = (filterText(view) ?? "").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, MAX_FILTER_LETTERS);
+    return [time === null ? `live-${compactTime(at)}` : compactTime(time), only].filter(Boolean).join("-");
+}
+
 /** The downloads: a description, the address and the name of the file. A picture has the map below it.
  * @param {MapContent} content
+ * @param {number} [at]  the present time, for the names of files
  * @returns {{ label: string, url: string, file: string, picture?: "still" | "loop" }[]} */
-export function downloads(content) {
+export function downloads(content, at = now()) {
     const { view, time, box, width, span, base } = content;
     const layers = view.layers.join();
-    const stamp = time === null ? "live" : compactTime(time);
+    const stamp = fileStamp(view, time, at);
     const picture = pictureQuery(content);
     for (const [name, value] of Object.entries({
         width: String(Math.min(Math.round(width), MAX_PIXELS)), timestamp: "true", scalebar: "true",
@@ -63,7 +77,8 @@ export function downloads(content) {
         },
         {
             label: "Loop (animated PNG)", url: `${base}animations/${layers}.png?${loop}`,
-            file: `billow-loop-${stamp}.png`, picture: "loop",
+            // A loop has a span of its own, which ends at the present time or counts from it.
+            file: `billow-loop-${fileStamp(view, null, at)}.png`, picture: "loop",
         },
         ...["mbtiles", "pmtiles"].map((format) => ({
             label: `Tiles for offline use (${format === "mbtiles" ? "MBTiles" : "PMTiles"})`,

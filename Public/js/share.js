@@ -22,9 +22,11 @@ export function openShareDialog(content, map, attribution) {
             element("input", { type: "text", id: "share-link", readOnly: true, value: link }),
             copyButton("Copy link", () => link, status)),
         element("h3", {}, "Downloads of this view"),
-        element("div", { className: "downloads" }, ...downloads(content).map(({ label, url, file, picture }) =>
-            element("a", { href: url, download: file, onclick: (/** @type {Event} */ event) => {
+        element("div", { className: "downloads" }, ...downloads(content).map(({ label, url, picture }, index) =>
+            element("a", { href: url, download: "", onclick: (/** @type {Event} */ event) => {
                 event.preventDefault();
+                // The dialog may be open for long, and a live file is of the time of the click.
+                const { file } = downloads(content)[index];
                 const still = picture === "still" ? { map, box: content.box, legends: legendAddresses(content) } : null;
                 save(label, file, status, () => (picture ? pictureFile(url, attribution, still)
                     : fetchResponse(url).then((response) => response.blob())));

@@ -6,7 +6,7 @@ import { age, dateTime, instantOf, shortTime } from "./format.js";
 import { FORECAST_SHAPES, isField, layerName, LAYERS } from "./layers.js";
 import { isMarkedIncomplete, pictureState } from "./picture-state.js";
 import { clockDifference, now } from "./server.js";
-import { filterText, summary } from "./view.js";
+import { filterText, opacityText, summary } from "./view.js";
 
 /** A live picture that is older than this has its age in the header, because an unattended page renews it rarely. */
 const STATED_AGE_MILLISECONDS = 60_000;
@@ -77,6 +77,9 @@ export class StatusBar {
         const filtered = byId("filtered");
         filtered.hidden = filterText(knowledge.view) === null;
         setText(filtered, filterText(knowledge.view) ?? "");
+        const pale = byId("pale");
+        pale.hidden = opacityText(knowledge.view) === null;
+        setText(pale, opacityText(knowledge.view) ?? "");
         document.title = wanted.has("simulated") ? "SIMULATED · Billow" : "Billow · turbulence map";
     }
 

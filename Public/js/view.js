@@ -235,8 +235,22 @@ export function summary(view, isLost = false) {
     return [
         view.time === null ? (isLost ? "Not live" : "Live") : dateTime(view.time), hoursText(view.hours),
         bandText(view.minAltitude, view.maxAltitude), severitiesText(view), ...originTexts(view),
-        view.layers.map(layerName).join(", "),
+        view.layers.map((id) => [layerName(id), ...opacitiesOf(view, [id])].join(" at ")).join(", "),
     ].join(" · ");
+}
+
+/** The opacities of those layers that are translucent: "30 %".
+ * @param {Billow.View} view
+ * @param {string[]} layers */
+const opacitiesOf = ({ opacities }, layers) =>
+    layers.flatMap((id) => ((opacities[id] ?? 100) < 100 ? `${opacities[id]} %` : []));
+
+/** Names the layers whose colours are paler than those of the legend, or null. A pale colour looks like a lighter
+ * severity.
+ * @param {Billow.View} view */
+export function opacityText(view) {
+    const pale = view.layers.flatMap((id) => opacitiesOf(view, [id]).map((percent) => `${layerName(id)} ${percent}`));
+    return pale.length ? `Paler than the legend: ${pale.join(", ")}` : null;
 }
 
 /** Describes the data that the filters hide, or null. A filtered picture must not look like a complete one.

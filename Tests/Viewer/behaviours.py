@@ -1639,7 +1639,7 @@ def take_along(viewer):
         assert answer.ok and answer.headers["content-type"].startswith(kind), (what, url, answer.status)
     with viewer.page.expect_download() as download:
         viewer.page.click(".downloads a:has-text('Hexagons (CSV)')")
-    assert download.value.suggested_filename == "billow-hexagons-live.csv"
+    assert re.fullmatch(r"billow-hexagons-live-\d{8}T\d{6}Z\.csv", download.value.suggested_filename)
     texts = dict(viewer.page.evaluate(
         "[...document.querySelectorAll('.share details')].map((node) => "
         "[node.dataset.title, node.querySelector('pre').textContent])"))
@@ -2446,6 +2446,31 @@ def escape_in_dialog(viewer):
     viewer.until("document.querySelector('#details').hidden")
 
 
+def whole_choices(viewer):
+    """no choice of the settings is cut off, and the header names pale layers, on each size of window"""
+    viewer.page.set_viewport_size({"width": 1440, "height": 900})
+    # This selection has the choice "Set in the legend".
+    viewer.open("#layers=hexagons,pireps&opacity=hexagons:30&severities=1,3&map=4/39/-96")
+    assert viewer.text("#pale") == "Paler than the legend: Hexagons 30 %"
+    for width, height in ((1440, 900), (1024, 768), (390, 844)):
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        if viewer.page.get_attribute("#toggle", "aria-expanded") == "false":
+            assert "Hexagons at 30 %" in viewer.text("#summary")
+            viewer.page.click("#toggle")
+        viewer.until("document.querySelector('#severity').checkVisibility()")
+        cut = viewer.page.evaluate("""() => [...document.querySelectorAll(".settings select")]
+            .filter((select) => {
+                const { width } = select.getBoundingClientRect();
+                const copy = select.cloneNode(true);
+                Object.assign(copy.style, { width: "max-content", maxWidth: "none", position: "absolute" });
+                select.after(copy);
+                const whole = copy.getBoundingClientRect().width;
+                copy.remove();
+                return width > 0 && width < whole;
+            }).map(({ id }) => id)""")
+        assert not cut, (cut, width)
+
+
 def readers_settings(viewer):
     """with forced colours a selected layer is distinct, and with reduced motion nothing is animated"""
     viewer.page.emulate_media(forced_colors="active", reduced_motion="reduce")
@@ -2792,7 +2817,7 @@ ALL = [
     torn_picture, lost_contact, lost_module, lost_graphics, missing_tiles, resting, visible_again, offline,
     two_servers, silent_server, key_entry,
     narrow_screen, layouts, many_warnings, place_beside_card, place_of_link, escape_in_dialog,
-    readers_settings, on_paper, level_colours,
+    whole_choices, readers_settings, on_paper, level_colours,
     accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,
     status_page,

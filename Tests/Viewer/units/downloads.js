@@ -12,12 +12,6 @@ const TAKEN = {
 
 test("downloads have the map's layers, filters, instant, box and style", () => {
     const found = downloads(TAKEN);
-    equal(found.map(({ file }) => file), [
-        "billow-20260721T180000Z.png", "billow-loop-20260721T180000Z.png", "billow-20260721T180000Z.mbtiles",
-        "billow-20260721T180000Z.pmtiles", "billow-hazards-20260721T180000Z.geojson",
-        "billow-hazards-20260721T180000Z.csv", "billow-hexagons-20260721T180000Z.geojson",
-        "billow-hexagons-20260721T180000Z.csv",
-    ]);
     const [picture, loop, pack, , features] = found.map(({ url }) => new URL(url));
     equal(picture.pathname, "/map/maps/hazards,hexagons.png");
     for (const [name, value] of [["bbox", TAKEN.box], ["minAltitude", "30000"], ["hours", "2"], ["style", "skypath"],
@@ -50,6 +44,20 @@ test("legends stand side by side below the map, in as many rows as they need", (
     });
     equal(inRows(images, 390, 33).places.map(({ x, y }) => [x, y]), [[8, 33], [8, 281], [8, 489]]);
     equal(inRows(images, 156, 0).places.map(({ scale }) => scale), [140 / 240, 0.5, 140 / 290]);
+});
+
+test("the name of a file has its instant and its filters, also for live data", () => {
+    const at = Date.UTC(2026, 6, 21, 19);
+    /** @type {(hash: string, time: number | null) => string[]} */
+    const files = (hash, time) => downloads({ ...TAKEN, view: parseHash(hash).view, time }, at).map(({ file }) => file);
+    const past = "20260721T180000Z-only-fl300-and-above";
+    equal(files("#layers=hexagons,hazards&min=30000", TAKEN.time), [
+        `billow-${past}.png`, "billow-loop-live-20260721T190000Z-only-fl300-and-above.png", `billow-${past}.mbtiles`,
+        `billow-${past}.pmtiles`, `billow-hazards-${past}.geojson`, `billow-hazards-${past}.csv`,
+        `billow-hexagons-${past}.geojson`, `billow-hexagons-${past}.csv`,
+    ]);
+    equal(files("#layers=gtg", null)[0], "billow-live-20260721T190000Z.png");
+    equal(files("#layers=gtg&severity=3", null)[4], "billow-gtg-live-20260721T190000Z-only-moderate-or-worse.geojson");
 });
 
 test("a pack has zooms closer than the screen, but a limited number of tiles", () => {

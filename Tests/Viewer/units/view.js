@@ -1,7 +1,7 @@
 // @ts-check
 import { inDrawingOrder, layerName, LAYERS } from "/js/layers.js";
 import {
-    filters, formatHash, filterText, parseHash, severitiesOf, severityText, showsSeverity, summary,
+    filters, formatHash, filterText, opacityText, parseHash, severitiesOf, severityText, showsSeverity, summary,
 } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
 
@@ -103,4 +103,11 @@ test("a text describes the filters", () => {
     equal(filterText({ ...FIRST, minAltitude: 30_000, minSeverity: 3 }), "Only FL300 and above, Moderate or worse");
     equal(severityText(4), "Moderate-Occasionally Severe");
     ok(summary(FIRST).startsWith("Live · "), summary(FIRST));
+});
+
+test("the header names translucent layers, because a pale colour looks like a lighter severity", () => {
+    const { view } = parseHash("#layers=hexagons,pireps&opacity=hexagons:30,hazards:40");
+    equal(opacityText(view), "Paler than the legend: Hexagons 30 %");
+    ok(summary(view).endsWith(" · Hexagons at 30 %, PIREPs"), summary(view));
+    equal([opacityText(FIRST), summary(FIRST).includes("%")], [null, false]);
 });
