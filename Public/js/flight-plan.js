@@ -2,15 +2,21 @@
 // Parses a typed or pasted route, and lists the turbulence along it. This module sends no requests.
 import { instantOf } from "./format.js";
 import { joinPositions, normalisePosition, parsePosition } from "./position.js";
+import { isPlannedLevel } from "./view.js";
 
 /** The words of a flight plan that are no waypoints: speeds and levels, DCT for a direct leg, airways, brackets. */
 const IGNORED =
-    /^(DCT|IFR|VFR|SID|STAR|-|\/|[NKM]\d{3,4}(F|A|S|M)\d{3,4}|FL?\d{3}|[A-Z]{1,2}\d{1,4}[A-Z]?|UM\d+)$/;
+    /^(DCT|IFR|VFR|SID|STAR|-|\/|[NKM]\d{3,4}(F|A|S|M)\d{3,4}|FL?\d{3}|(?!FL?\d)[A-Z]{1,2}\d{1,4}[A-Z]?|UM\d+)$/;
 const PLANNED_LEVEL = /FL?(\d{3})$/;
 const INDICATOR = /^[A-Z]{4}$/;
 /** A complete flight plan message: departure, route and destination.
  * Source: ICAO Doc 4444, appendix 2, items 13, 15 and 16 */
 const MESSAGE = /^\(?FPL-.*?-([A-Z]{4})\d{4}\s*-(.*?)-([A-Z]{4})\d{4}[\s\S]*$/;
+/** The time in a plan's first place, or in item 13 of a message. */
+const DEPARTURE = /^(?:\(?FPL-.*?-)?[A-Z]{4}([01]\d|2[0-3])([0-5]\d)\b/;
+const SPEED = /(?:^|[\s-])([NKM])(\d{3,4})[FASM]\d{3,4}\b/;
+/** The speed at which a route is flown, in knots. */
+export const SPEED_KNOTS = 450;
 /** The maximum gap between neighbouring cells of one stretch. */
 const GAP_NAUTICAL_MILES = 30;
 const FEET_PER_LEVEL = 100;
@@ -30,7 +36,7 @@ const LONGEST_NAME_WORDS = 4;
 /** @typedef {Pick<import("./airports.js").Airports, "find" | "named" | "count">} Codes */
 
 /** Parses a route: airport codes or names, positions, or a complete flight plan. `level` is the plan's level in feet,
- * if it has one. `unknown` contains the words that are no known places. `resolved` explains names and short codes.
+ * if it has one; NaN if that is no planned level of the page. `unknown` contains the words that are no known places. `resolved` explains names and short codes.
  * Without a list of airports, any four letters count as an airport, and the server decides.
  * @param {string} text
  * @param {Codes | null} [airports] */
@@ -63,7 +69,7 @@ export function parsePlan(text, airports = null) {
         // A waypoint may have a time (EGLL0915) or a change of level (4430N05000W/M084F370).
         const [name, change = ""] = normalisePosition(word) ? [word] : word.split("/");
         const [, planned] = PLANNED_LEVEL.exec(IGNORED.test(word) ? word : change) ?? [];
-        if (planned) level ??= Number(planned) * FEET_PER_LEVEL;
+        if (planned) level ??= parseLevel(planned);
         const code = name.replace(/^([A-Z]{4})\d{4}$/, "$1");
         const waypoint = IGNORED.test(word) ? null
             : normalisePosition(code) ?? codeOf(code, airports, !isPlan || isEnd);
@@ -75,6 +81,21 @@ export function parsePlan(text, airports = null) {
     return { route: waypoints.join(" "), count: waypoints.length, level, unknown, resolved };
 }
 
+/** Names the parts of a plan that the page does not use: its departure time and its first speed; null without such.
+ * The card departs at the map's time, because a plan's time has no date.
+ * @param {string} text
+ * @returns {string | null} */
+export function unusedText(text) {
+    const plan = text.trim().toUpperCase().replace(/\s+/g, " ");
+    const [, hour, minute] = DEPARTURE.exec(plan) ?? [];
+    const [, unit, digits = ""] = SPEED.exec(plan) ?? [];
+    const speed = unit === "M" ? `Mach ${(Number(digits) / 100).toFixed(2)}`
+        : `${Number(digits)} ${unit === "K" ? "km/h" : "kt"}`;
+    const parts = [hour && `departure time ${hour}:${minute}Z`, unit && `speed ${speed}`].filter(Boolean);
+    return parts.length ? `Not used from the plan: ${parts.join(", ")}. The route departs at the time of the map, at ${
+        SPEED_KNOTS} kt.` : null;
+}
+
 /** @param {string} text */
 function wordsOf(text) {
     const [, from, route, to] = MESSAGE.exec(text.trim().toUpperCase().replace(/\s+/g, " ")) ?? [];
@@ -82,13 +103,15 @@ function wordsOf(text) {
     return joinPositions(plan.replace(BETWEEN, " ").replace(JOINED_CODES, "$1 ")).split(/\s+/).filter(Boolean);
 }
 
-/** The level of "FL370", "F370", "370", "37000" or "37,000 ft", in feet; NaN for other texts.
+/** The level of "FL370", "F370", "370", "37000" or "37,000 ft", in feet; NaN for other texts. A flight level has three
+ * digits: "37" may mean FL370, and is never taken for 3,700 feet. A level that is not planned as such is NaN too,
+ * because a rounded one would be another flight's.
  * @param {string} text */
 export function parseLevel(text) {
-    const [, level] = /^(?:FL?)?\s*(\d{2,3})$/i.exec(text.trim()) ?? [];
-    if (level !== undefined) return Number(level) * FEET_PER_LEVEL;
-    const [, feet] = /^(\d{1,2}[, ]?\d{3})\s*(?:ft|feet)?$/i.exec(text.trim()) ?? [];
-    return feet === undefined ? NaN : Number(feet.replace(/\D/, ""));
+    const [, level] = /^(?:FL?)?\s*(\d{3})$/i.exec(text.trim()) ?? [];
+    const [, typed] = /^(\d{1,2}[, ]?\d{3})\s*(?:ft|feet)?$/i.exec(text.trim()) ?? [];
+    const feet = level !== undefined ? Number(level) * FEET_PER_LEVEL : Number(typed?.replace(/\D/, "") ?? NaN);
+    return isPlannedLevel(feet) ? feet : NaN;
 }
 
 /** The location indicator of the airport with a code, or null.

@@ -4,13 +4,12 @@ import { loadAirports } from "./airports.js";
 import { byId, element, setText } from "./dom.js";
 import { flightLevel } from "./format.js";
 import { picking } from "./picking.js";
-import { parseLevel, parsePlan, waypointsOf } from "./flight-plan.js";
+import { parseLevel, parsePlan, unusedText, waypointsOf } from "./flight-plan.js";
 import { formatPosition } from "./position.js";
 import { Suggestions } from "./airport-suggestions.js";
 import { closeSheet } from "./uncovered.js";
 import { Waypoints } from "./waypoints.js";
 
-const CEILING_FEET = 60_000;
 /** A click within this distance of an airport selects the airport. */
 const SNAP_PIXELS = 12;
 /** From this zoom on, a pixel is less than a minute of latitude. */
@@ -19,6 +18,7 @@ const MAX_POINTS = 60;
 const MAX_CHOICES = 3;
 const MILES_AROUND_THE_WORLD = 21_638;
 const TILE_PIXELS = 512;
+const LEVEL_PROBLEM = "Enter the level as FL370 or as 37000 feet, in whole thousands of feet up to FL600.";
 
 const field = byId("route-text", HTMLInputElement);
 const levelField = byId("route-level", HTMLInputElement);
@@ -86,25 +86,26 @@ export class RouteForm {
         const typed = typedLevel();
         const level = typed ?? planned;
         const names = unknown.join(" ");
-        const isLevelWrong = Number.isNaN(typed);
+        const isLevelWrong = Number.isNaN(level);
         this.#forget();
         levelField.setAttribute("aria-invalid", String(isLevelWrong));
         this.#showProblem(count < 2 ? [
             names && `Unknown waypoints: ${names}.`, ...unknown.flatMap((name) => choicesText(name, airports)),
             "Enter at least two waypoints: airport codes or names, or positions such as 4430N05000W.",
-        ].filter(Boolean).join(" ") : isLevelWrong ? "Enter the level as FL370 or as 37000 feet." : null, count < 2);
+        ].filter(Boolean).join(" ") : isLevelWrong ? LEVEL_PROBLEM : null, count < 2);
         if (count < 2 || isLevelWrong) {
             this.#isWrong = true;
             return this.#change({ route: null, level: null });
         }
         const notes = [
-            resolved.length ? `${resolved.join(", ")}.` : null, names && `Ignored, because unknown: ${names}`,
+            resolved.length ? `${resolved.join(", ")}.` : null, names && `Ignored, because unknown: ${names}.`,
+            unusedText(field.value),
         ].filter(Boolean);
         byId("route-note").hidden = notes.length === 0;
         byId("route-note").textContent = notes.join(" ");
         field.value = route;
         this.#fit();
-        this.#change({ route, level: level === null ? null : Math.round(level / 1000) * 1000, isRouteOpen: true });
+        this.#change({ route, level, isRouteOpen: true });
         closeSheet();
     }
 
@@ -201,8 +202,8 @@ function choicesText(name, airports) {
     return found.length > 1 ? [`${name} may be ${found.map(({ icao }) => icao).join(" or ")}.`] : [];
 }
 
-/** The typed level in feet, rounded to 1,000; null if there is none, and NaN for anything else. */
+/** The typed level in feet; null if there is none, and NaN for anything else. */
 function typedLevel() {
     const text = levelField.value.trim();
-    return text === "" ? null : Math.round(Math.min(parseLevel(text), CEILING_FEET) / 1000) * 1000;
+    return text === "" ? null : parseLevel(text);
 }

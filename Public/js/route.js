@@ -9,7 +9,7 @@ import { greatCircle } from "./distance.js";
 import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
 import { CELLS, layerName } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
-import { levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
+import { levelsAround, SPEED_KNOTS, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
 import { getJSON, now, postJSON, ServerError } from "./server.js";
 import { profileFigure } from "./profile-view.js";
 import { RouteFit } from "./route-fit.js";
@@ -18,7 +18,6 @@ import { filters, filterText } from "./view.js";
 import { Waypoints } from "./waypoints.js";
 
 const WIDTH_NAUTICAL_MILES = 50;
-const SPEED_KNOTS = 450;
 const MINUTE = 60_000;
 /** The profile of a field along a long route takes time on a small server. */
 const PROFILE_MILLISECONDS = 60_000;

@@ -31,6 +31,9 @@ const FRAMES = [7, 13, 25, 49];
 /** The server accepts this many sources. */
 const MAX_SOURCES = 32;
 export const CEILING_FEET = 60_000;
+/** Whether an altitude may be a route's planned level. The server's profiles have levels of whole thousands of feet.
+ * @param {number} feet */
+export const isPlannedLevel = (feet) => feet >= 0 && feet <= CEILING_FEET && feet % 1000 === 0;
 /** @type {Billow.View} */
 const DEFAULT = {
     layers: defaultLayers(null), order: null, opacities: {},
@@ -121,8 +124,8 @@ export function parseHash(hash) {
         FRAMES.includes(Number(text)) && { frames: Number(text) });
     parse("route", "waypoints separated by blanks", (route) =>
         /^[\w.,-]{2,24}( [\w.,-]{2,24}){1,60}$/.test(route) && { route });
-    parse("level", "a flight level such as 370", (text) => /^\d{2,3}$/.test(text)
-        && Number(text) * 100 <= CEILING_FEET && { level: Math.round(Number(text) / 10) * 1000 });
+    parse("level", "a flight level of whole thousands of feet, such as 370", (text) => /^\d{1,3}$/.test(text)
+        && isPlannedLevel(Number(text) * 100) && { level: Number(text) * 100 });
     parse("flight", "an aircraft's ICAO address, such as a1b2c3", (flight) =>
         /^[0-9a-f]{6}$/.test(flight) && { flight });
     parse("place", "latitude/longitude", (text) => {

@@ -1,7 +1,10 @@
 // @ts-check
 import { Airports } from "/js/airports.js";
-import { levelsAround, parseLevel, parsePlan, stretchesOf, waypointsOf, withPositions } from "/js/flight-plan.js";
+import {
+    levelsAround, parseLevel, parsePlan, stretchesOf, unusedText, waypointsOf, withPositions,
+} from "/js/flight-plan.js";
 import { formatPosition, parsePosition } from "/js/position.js";
+import { parseHash } from "/js/view.js";
 import { typedName } from "/js/airport-suggestions.js";
 import { equal, test } from "../harness.js";
 
@@ -66,6 +69,28 @@ test("waypoints may have commas, dashes or arrows between them", () => {
 test("a level is a flight level or feet, and nothing else", () => {
     for (const text of ["FL370", "f370", "370", "FL 370", "37000", "37,000 ft"]) equal(parseLevel(text), 37_000, text);
     for (const text of ["", "high", "3", "FL37000", "-370"]) equal(parseLevel(text), NaN, text);
+});
+
+test("a level with two digits, and one between whole thousands of feet, is refused and never rounded", () => {
+    for (const text of ["37", "F37", "FL37", "365", "FL365", "36500", "610", "FL999"]) {
+        equal(parseLevel(text), NaN, text);
+    }
+    equal(["040", "FL600", "000", "4000"].map(parseLevel), [4_000, 60_000, 0, 4_000]);
+    equal(parsePlan("KJFK N0480F365 EGLL", AIRPORTS).level, NaN, "the level of a plan");
+    equal(parsePlan("KJFK EGLL F37", AIRPORTS).unknown, ["F37"], "a level is no airway");
+    equal(["37", "365", "610"].map((level) => parseHash(`#level=${level}`).problems.length), [1, 1, 1]);
+    equal(["0", "40", "040", "370"].map((level) => parseHash(`#level=${level}`).view.level), [0, 4_000, 4_000, 37_000]);
+});
+
+test("the departure time and the speed of a plan are named as not used", () => {
+    const message = `(FPL-BAW117-IS
+        -B744/H-SXDGHIRWYZ/S -KJFK1430 -N0487F370 DCT 44N050W/M084F390 -EGLL0640 -PBN/A1)`;
+    const after = "The route departs at the time of the map, at 450 kt.";
+    equal(unusedText(message), `Not used from the plan: departure time 14:30Z, speed 487 kt. ${after}`);
+    equal(unusedText("kjfk0915 M084F370 EGLL0640"),
+        `Not used from the plan: departure time 09:15Z, speed Mach 0.84. ${after}`);
+    equal(unusedText("KJFK K0870F370 EGLL"), `Not used from the plan: speed 870 km/h. ${after}`);
+    for (const text of ["KJFK EGLL", "KJFK EGLL0640", "KJFK 4430N05000W EGLL FL370"]) equal(unusedText(text), null, text);
 });
 
 test("a flight plan message is reduced to departure, route and destination", () => {
