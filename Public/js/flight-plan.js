@@ -36,8 +36,9 @@ const LONGEST_NAME_WORDS = 4;
 /** @typedef {Pick<import("./airports.js").Airports, "find" | "named" | "count">} Codes */
 
 /** Parses a route: airport codes or names, positions, or a complete flight plan. `level` is the plan's level in feet,
- * if it has one; NaN if that is no planned level of the page. `unknown` contains the words that are no known places. `resolved` explains names and short codes.
- * Without a list of airports, any four letters count as an airport, and the server decides.
+ * if it has one; NaN if that is no planned level of the page. `unknown` contains the words that are no known places.
+ * `resolved` explains names and short codes. Without a list of airports, any four letters count as an airport, and the
+ * server decides.
  * @param {string} text
  * @param {Codes | null} [airports] */
 export function parsePlan(text, airports = null) {

@@ -3,8 +3,9 @@
 // track. The page notifies the user when the alerts change. The page loads this module for the first search.
 import { byId, element } from "./dom.js";
 import { AIRCRAFT, TRACKS } from "./layers.js";
+import { shortTime } from "./format.js";
 import { closeSheet, uncoveredArea, uncoveredCentre } from "./uncovered.js";
-import { getFeatures, getJSON, ServerError } from "./server.js";
+import { getFeatures, getJSON, now, ServerError } from "./server.js";
 
 const TRACK = "flight-track";
 const COLOUR = "#1552c4";
@@ -39,6 +40,11 @@ export class Flight {
     #abort = null;
     /** @type {string | null} */
     #followed = null;
+    /** The call sign of the followed flight, as far as known. */
+    #name = "";
+    /** The instant of the position on the map; null is live, and undefined is none.
+     * @type {number | null | undefined} */
+    #shownTime;
     /** The aircraft for suggestions, when they were requested, and of which instant.
      * @type {Promise<Billow.Feature[]>} */
     #known = Promise.resolve([]);
@@ -132,12 +138,18 @@ export class Flight {
 
     /** Shows the followed flight at its current position. */
     async refresh() {
-        const { flight } = this.#view();
+        const { flight, time } = this.#view();
         this.#abort?.abort();
         if (flight === null) {
             this.#followed = null;
+            this.#shownTime = undefined;
+            // The words of a search without a result stay.
+            if (this.#name) this.#showProblem(null);
+            this.#name = "";
             return this.#draw(EMPTY);
         }
+        if (flight !== this.#followed) this.#name = flight;
+        if (time !== null && time > now()) return this.#lose("A forecast has no positions of aircraft.");
         const { signal } = (this.#abort = new AbortController());
         try {
             /** @type {Billow.Feature} */
@@ -147,6 +159,8 @@ export class Flight {
             // The map follows only after a response. An aborted request must not move it.
             this.#keepInView(lng, lat, flight !== this.#followed);
             this.#followed = flight;
+            this.#name = aircraft.properties.callsign || flight;
+            this.#shownTime = time;
             await this.#inspector.follow({ lng, lat, wrap() { return this; } }, flight, aircraft.properties.heading);
             const track = await getJSON(
                 `collections/${TRACKS}/items/${flight}`, this.#query({ hours: TRACK_HOURS }), signal,
@@ -156,8 +170,21 @@ export class Flight {
             if (signal.aborted) return;
             const isGone = error instanceof ServerError && error.status === 404;
             const { message } = /** @type {Error} */ (error);
-            this.#showProblem(isGone ? "This flight is not tracked at this time." : message);
+            const when = time === null ? "now" : `at ${shortTime(time, now())}`;
+            if (isGone) this.#lose(`This flight is not tracked ${when}.`);
+            // Without a response, the position of the same instant stays. Another instant's would contradict the map.
+            else if (this.#shownTime === time) this.#showProblem(message);
+            else this.#lose(`The position could not be loaded: ${message}`);
         }
+    }
+
+    /** Removes the flight from the map, whose picture is of an instant without its position.
+     * @param {string} text */
+    #lose(text) {
+        this.#shownTime = undefined;
+        this.#draw(EMPTY);
+        this.#inspector.lose(this.#name, text);
+        this.#showProblem(text);
     }
 
     /** @param {Record<string, string>} parameters */

@@ -128,7 +128,7 @@ export class Inspector {
     /** Opens the card of a link's place, or closes the card if the link has none.
      * @param {[number, number] | null} place */
     restore(place) {
-        if (!place) return this.#place && this.#view().flight === null ? this.#hide() : undefined;
+        if (!place) return this.#view().flight === null ? this.#hide() : undefined;
         const [lng, lat] = place;
         const shown = this.#place?.wrap();
         if (shown?.lng === lng && shown?.lat === lat) return;
@@ -162,8 +162,19 @@ export class Inspector {
                 : svgElement("path", { d: AIRCRAFT_SHAPE, transform: `rotate(${heading})` })));
     }
 
+    /** Removes a followed aircraft and its alerts from the map, which has a picture of another time. The card says why,
+     * and stays, so that the user can stop following.
+     * @param {string} name
+     * @param {string} text */
+    lose(name, text) {
+        this.#hide();
+        this.#body.replaceChildren(element("h3", {}, name), element("p", { className: "problem" }, text));
+        this.#root.hidden = false;
+        document.body.classList.add("details-open");
+    }
+
     close() {
-        if (!this.#place) return;
+        if (this.#root.hidden) return;
         this.#callbacks.placed(null);
         this.#callbacks.left();
         this.#hide();

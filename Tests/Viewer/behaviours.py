@@ -2802,6 +2802,36 @@ def status_page(viewer):
     viewer.page.wait_for_selector("#map")
 
 
+def lost_flight(viewer):
+    """a followed flight without a position at the map's time has no card, symbol, track or area of another time"""
+    address = viewer.page.request.get(f"{viewer.base}/collections/traffic/items?limit=1000").json()
+    flight = next(each["properties"] for each in address["features"] if each["properties"].get("callsign")
+                  and not each["properties"].get("onGround"))
+    link = f"#layers=hexagons,gtg&map=5/39/-96&flight={flight['icao24']}"
+    shapes = """() => ["flight-track", "ahead"].map((id) => billow.map.getSource(id)?.serialize().data)
+        .filter((data) => data && (data.geometry || data.features?.length)).length"""
+    card = "document.querySelector('#details-body').textContent"
+    viewer.open(link)
+    viewer.until(f"{card}.includes('Ahead of')")
+    viewer.until(f"({shapes})() === 2")
+    ahead = time.strftime("%Y%m%dT%H0000Z", time.gmtime(time.time() + 7200))
+    viewer.page.evaluate("(hash) => { location.hash = hash }", f"{link}&time={ahead}")
+    viewer.until(f"{card}.includes('A forecast has no positions of aircraft')")
+    assert "Ahead of" not in viewer.text("#details-body"), viewer.text("#details-body")
+    assert viewer.page.evaluate(shapes) == 0 and viewer.page.locator(".place").count() == 0
+    viewer.page.evaluate("(hash) => { location.hash = hash }", link)
+    viewer.until(f"{card}.includes('Ahead of')")
+    # The same holds for an instant without a position, and the card can still be closed.
+    viewer.expected = ["404"]
+    viewer.page.route("**/collections/traffic/items/*", lambda route: route.fulfill(
+        status=404, json={"code": "not-found", "status": 404, "detail": "none"}))
+    viewer.page.check("#history input[value='4']", force=True)
+    viewer.until(f"{card}.includes('This flight is not tracked now')")
+    assert viewer.page.evaluate(shapes) == 0 and viewer.page.locator(".place").count() == 0
+    viewer.page.click("#details-close")
+    viewer.until("document.querySelector('#details').hidden && !location.hash.includes('flight=')")
+
+
 ALL = [
     live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
     busy_with_all_layers, play_and_pause, frames_described, space_plays, scrub, incomplete_frame, field_in_view,
@@ -2812,7 +2842,7 @@ ALL = [
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, absent_field, typed_instant, bad_link, instant_without_data, inspect_place, inspect_beside,
     route, wrong_route, route_without_contact, route_uncovered, route_through_turbulence, route_suggestions,
-    pick_points, follow_flight, open_cards,
+    pick_points, follow_flight, lost_flight, open_cards,
     take_along, take_pictures, new_user,
     torn_picture, lost_contact, lost_module, lost_graphics, missing_tiles, resting, visible_again, offline,
     two_servers, silent_server, key_entry,

@@ -90,7 +90,9 @@ test("the departure time and the speed of a plan are named as not used", () => {
     equal(unusedText("kjfk0915 M084F370 EGLL0640"),
         `Not used from the plan: departure time 09:15Z, speed Mach 0.84. ${after}`);
     equal(unusedText("KJFK K0870F370 EGLL"), `Not used from the plan: speed 870 km/h. ${after}`);
-    for (const text of ["KJFK EGLL", "KJFK EGLL0640", "KJFK 4430N05000W EGLL FL370"]) equal(unusedText(text), null, text);
+    for (const text of ["KJFK EGLL", "KJFK EGLL0640", "KJFK 4430N05000W EGLL FL370"]) {
+        equal(unusedText(text), null, text);
+    }
 });
 
 test("a flight plan message is reduced to departure, route and destination", () => {
