@@ -17,9 +17,10 @@ const JOINED_SECONDS = 300;
  * @typedef {NonNullable<Billow.Alerts["items"]>[number]} Item */
 
 /** @param {Found} found
+ * @param {number} [departure]  of a flight that has not departed; the lines then tell how old the reports will be
  * @returns {Group[]} */
-export function alertGroups({ clusters, hazards, field, items = [] }) {
-    const reported = bySeverity(clusters, "reported", items);
+export function alertGroups({ clusters, hazards, field, items = [] }, departure) {
+    const reported = bySeverity(clusters, "reported", items, departure);
     const computed = bySeverity(field?.clusters ?? [], "computed", field?.items ?? []);
     // The sort is stable: at the same severity, reports come before computed turbulence.
     const turbulence = [...reported, ...computed].sort((a, b) => (b.severity ?? 0) - (a.severity ?? 0));
@@ -38,6 +39,18 @@ export function alertGroups({ clusters, hazards, field, items = [] }) {
         });
     }
     return [...turbulence, ...[...issued.values()].sort((a, b) => (a.title < b.title ? -1 : 1))];
+}
+
+/** "reported 13:48–14:02Z, 1 h 38 min before you pass": the age is that of the newest report. Null without times.
+ * @param {number[]} times  of the reports
+ * @param {number | null} [until]  the instant to which the age counts
+ * @param {string} [event]  what happens then */
+export function reportedText(times, until = null, event = "") {
+    if (!times.length) return null;
+    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
+    const [from, to] = [oldest, newest].map((each) => clockTime(each).slice(0, 5));
+    return `reported ${from === to ? from : `${from}–${to}`}Z${
+        until === null ? "" : `, ${age(until - newest)} before ${event}`}`;
 }
 
 /** The severities of a view but for smooth air, which alerts leave out.
@@ -72,8 +85,9 @@ export function alertFilterText(view) {
 /** @param {Cluster[]} clusters
  * @param {string} basis
  * @param {Item[]} items  the cells of all clusters
+ * @param {number} [departure]
  * @returns {Group[]} */
-function bySeverity(clusters, basis, items) {
+function bySeverity(clusters, basis, items, departure) {
     const cells = new Map(items.map((item) => [item.h3, item]));
     /** @type {Map<number, Group>} */
     const groups = new Map();
@@ -82,10 +96,13 @@ function bySeverity(clusters, basis, items) {
         const group = groups.get(severity)
             ?? { title: `${SEVERITIES[severity] ?? "Turbulence"}, ${basis}`, severity, lines: [] };
         groups.set(severity, group);
+        const found = members.flatMap((h3) => cells.get(h3) ?? []);
         group.lines.push({
             label: positionText(cluster), note: [
-                levelRange(members.flatMap((h3) => cells.get(h3) ?? [])),
+                levelRange(found),
                 members.length ? `${members.length} ${members.length === 1 ? "cell" : "cells"}` : null,
+                reportedText(found.flatMap(({ observedAt }) => instantOf(observedAt) ?? []), departure,
+                    "the departure"),
             ].filter(Boolean).join(", "),
         });
     }

@@ -34,6 +34,18 @@ export function pixelDistance({ type, coordinates }, place, zoom) {
     }));
 }
 
+/** The distance of a point or polygon from a place, in nautical miles; 0 inside a polygon. On the map, a nautical mile
+ * is equally long in all directions, so this is exact enough for a few hundred miles.
+ * @param {Billow.Feature["geometry"]} geometry
+ * @param {Place} place */
+export function milesFrom(geometry, [longitude, latitude]) {
+    const east = ((((longitude + 180) % 360) + 360) % 360) - 180;
+    const miles = (2 * Math.PI * RADIUS_NAUTICAL_MILES * Math.cos(latitude * radians)) / TILE_PIXELS;
+    // The geometry may lie beyond the antimeridian.
+    return miles * Math.min(...[east, east > 0 ? east - 360 : east + 360].map((each) =>
+        pixelDistance(geometry, [each, latitude], 0)));
+}
+
 /** @param {number[]} a
  * @param {number[]} b */
 const pointDistance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
@@ -71,14 +83,22 @@ export function centroid({ type, coordinates }) {
     return [mean(0), mean(1)];
 }
 
+/** The distance between two places in nautical miles.
+ * @param {Place} from
+ * @param {Place} to */
+export function milesBetween(from, to) {
+    const [east, north, south] = [(to[0] - from[0]) * radians, to[1] * radians, from[1] * radians];
+    const half = Math.sin((north - south) / 2) ** 2 + Math.cos(south) * Math.cos(north) * Math.sin(east / 2) ** 2;
+    return 2 * RADIUS_NAUTICAL_MILES * Math.asin(Math.sqrt(half));
+}
+
 /** The distance and direction from one place to another: "8 NM north-east".
  * @param {Place} from
  * @param {Place} to */
 export function bearingText(from, to) {
     const [east, north] = [(to[0] - from[0]) * radians, to[1] * radians];
     const south = from[1] * radians;
-    const half = Math.sin((north - south) / 2) ** 2 + Math.cos(south) * Math.cos(north) * Math.sin(east / 2) ** 2;
-    const miles = 2 * RADIUS_NAUTICAL_MILES * Math.asin(Math.sqrt(half));
+    const miles = milesBetween(from, to);
     const course = Math.atan2(
         Math.sin(east) * Math.cos(north),
         Math.cos(south) * Math.sin(north) - Math.sin(south) * Math.cos(north) * Math.cos(east));
@@ -101,8 +121,9 @@ export function boxAround(longitude, latitude, degrees) {
 
 /** The points of the shortest lines between waypoints. Longitudes go on beyond 180 degrees, as a map draws lines.
  * @param {{ longitude: number, latitude: number }[]} waypoints
+ * @param {number} [stepDegrees]  the longest arc between two points
  * @returns {Place[]} */
-export function greatCircle(waypoints) {
+export function greatCircle(waypoints, stepDegrees = 1) {
     /** @type {Place[]} */
     const line = [];
     for (const [index, { longitude, latitude }] of waypoints.entries()) {
@@ -110,7 +131,7 @@ export function greatCircle(waypoints) {
         if (before) {
             const [a, b] = [vectorOf(before), vectorOf({ longitude, latitude })];
             const angle = Math.acos(Math.min(Math.max(a.reduce((sum, each, axis) => sum + each * b[axis], 0), -1), 1));
-            const steps = Math.max(1, Math.ceil(angle / radians));
+            const steps = Math.max(1, Math.ceil(angle / (stepDegrees * radians)));
             for (let step = 1; step < steps; step += 1) {
                 const [from, to] = [Math.sin((1 - step / steps) * angle), Math.sin((step / steps) * angle)];
                 const [x, y, z] = a.map((each, axis) => each * from + b[axis] * to);

@@ -176,8 +176,8 @@ export const withPositions = (route, airports) => route.split(" ").map((code) =>
 
 /** @typedef {{
  *     severity: number, from: number, to: number, etaFrom: number | null, etaTo: number | null, low: number,
- *     high: number, cells: number, ownSeverity: number | null,
- * }} Stretch */
+ *     high: number, cells: number, ownSeverity: number | null, observed: number[],
+ * }} Stretch  `observed` has the times of the reports */
 
 /** Joins the hexagons along a route into stretches, in order of flight. `level` is the planned level in feet.
  * @param {Billow.Feature[]} features
@@ -187,16 +187,17 @@ export function stretchesOf(features, level) {
     const along = features.map(({ properties }) => properties).sort((a, b) => a.distanceAlong - b.distanceAlong);
     /** @type {Stretch[]} */
     const found = [];
-    for (const { severity, distanceAlong, eta, altitude, altitudeMin, altitudeMax } of along) {
+    for (const { severity, distanceAlong, eta, observedAt, altitude, altitudeMin, altitudeMax } of along) {
         const low = altitudeMin ?? altitude;
         const high = altitudeMax ?? low;
         const instant = instantOf(eta);
+        const observed = [instantOf(observedAt)].flatMap((each) => each ?? []);
         const isOwn = level !== null && low <= level + OWN_FEET && high >= level - OWN_FEET;
         const last = found[found.length - 1];
         if (!last || distanceAlong - last.to > GAP_NAUTICAL_MILES) {
             found.push({
                 severity, from: distanceAlong, to: distanceAlong, etaFrom: instant, etaTo: instant, low, high, cells: 1,
-                ownSeverity: isOwn ? severity : null,
+                ownSeverity: isOwn ? severity : null, observed,
             });
             continue;
         }
@@ -204,6 +205,7 @@ export function stretchesOf(features, level) {
             severity: Math.max(last.severity, severity), to: distanceAlong, etaTo: instant, cells: last.cells + 1,
             low: Math.min(last.low, low), high: Math.max(last.high, high),
             ownSeverity: isOwn ? Math.max(last.ownSeverity ?? 0, severity) : last.ownSeverity,
+            observed: [...last.observed, ...observed],
         });
     }
     return found;

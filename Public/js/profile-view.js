@@ -23,8 +23,9 @@ const BLOCK_FEET = 1_000;
  * @param {Billow.View} view
  * @param {import("./legend.js").Legend} legend
  * @param {number} departure
- * @param {number} speed  knots */
-export function profileFigure(profile, view, legend, departure, speed) {
+ * @param {number} speed  knots
+ * @param {number | null} reportedUntil  the time of the newest reports, which the caption names */
+export function profileFigure(profile, view, legend, departure, speed, reportedUntil = null) {
     const { altitudes, severities, stretch, length, field, hazards = [] } = profile;
     const ceiling = altitudes[altitudes.length - 1];
     /** @param {number} miles */
@@ -111,7 +112,8 @@ export function profileFigure(profile, view, legend, departure, speed) {
                 const entry = found.has(severity) ? legend.entry(severity) : undefined;
                 return entry ? [element("span", {}, swatch(entry), entry.label ?? severityName(severity))] : [];
             }),
-            field && reported.size ? element("span", { className: "sign outlined" }, "Reported") : null,
+            reported.size ? element("span", { className: field ? "sign outlined" : "" },
+                reportedUntil === null ? "Reported" : `Reported until ${hourMinute(reportedUntil)}Z`) : null,
             field ? element("span", { className: "sign unknown" }, "Not known") : null,
             element("span", { className: "sign plain" }, !field ? "No report" : isFiltered ? "Smooth or filtered"
                 : "Computed smooth"),

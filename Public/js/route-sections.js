@@ -7,7 +7,7 @@ import { clockTime, flightLevel, instantOf } from "./format.js";
 import { isField, LAYERS } from "./layers.js";
 import { SEVERITIES } from "./view.js";
 
-const FIELD_NAMES = LAYERS.filter(({ id }) => isField(id)).map(({ name }) => name).join(", ");
+export const FIELD_NAMES = LAYERS.filter(({ id }) => isField(id)).map(({ name }) => name).join(", ");
 
 /** @typedef {Record<string, any>} Properties */
 
@@ -55,7 +55,8 @@ export function hazardsAlongRoute(hazards, departure, speed) {
                         rangeText(flightLevel(hazard.altitudeMin ?? 0), flightLevel(hazard.altitudeMax ?? 60_000))}`),
                     element("span", {}, `valid ${hourMinute(instantOf(hazard.validFrom) ?? 0)}–${
                         hourMinute(instantOf(hazard.validTo) ?? 0)}Z${
-                        (instantOf(hazard.validTo) ?? Infinity) < etaAt(from) ? ", expires before you arrive" : ""
+                        (instantOf(hazard.validTo) ?? Infinity) <= etaAt(from) ? ", expires before you arrive"
+                            : (instantOf(hazard.validFrom) ?? 0) > etaAt(to) ? ", begins after you pass" : ""
                     }`)))))),
     ];
 }

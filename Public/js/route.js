@@ -1,19 +1,23 @@
 // @ts-check
 // The route: a corridor on the map, and a card with the turbulence along it. The card has a list with times, and a
 // vertical profile.
-import { fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName } from "./route-sections.js";
+import {
+    FIELD_NAMES, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName,
+} from "./route-sections.js";
 import { loadAirports } from "./airports.js";
-import { alertFilters, alertGroups, farthest, groupNodes } from "./alert-groups.js";
+import { alertFilters, alertGroups, farthest, groupNodes, reportedText } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
 import { greatCircle } from "./distance.js";
 import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
-import { CELLS, layerName } from "./layers.js";
+import { CELLS, isField, layerName, LAYERS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { levelsAround, SPEED_KNOTS, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
 import { getJSON, now, postJSON, ServerError } from "./server.js";
 import { profileFigure } from "./profile-view.js";
+import { hazardsOfPassage, isWithin } from "./route-hazards.js";
 import { RouteFit } from "./route-fit.js";
 import { styleOf } from "./styles.js";
+import { isOutside } from "./time-extent.js";
 import { filters, filterText } from "./view.js";
 import { Waypoints } from "./waypoints.js";
 
@@ -26,6 +30,8 @@ const MAX_FEATURES = 10_000;
 /** The server's limit for the distance of alerts. */
 const MAX_ALERT_NAUTICAL_MILES = 2_000;
 const CEILING_FEET = 60_000;
+/** The collections of issued areas that apply to a flight. */
+const HAZARDS = ["hazards", "advisories"];
 const SOURCE = "route";
 const COLOURS = { light: "#1552c4", dark: "#8fc4ff" };
 
@@ -133,10 +139,12 @@ export class RoutePanel {
         const positions = withPositions(route, airports);
         const along = filters(view);
         along.set("route", positions);
-        // Observations belong to the past. A future departure uses the current observations.
+        // Observations belong to the past. A future departure uses the current observations, with their own times.
         const isPast = view.time !== null && view.time <= now();
+        const isAhead = view.time !== null && !isPast;
         const departure = Math.floor((view.time ?? now()) / MINUTE) * MINUTE;
-        const departs = new Date(departure).toISOString().replace(/\.\d+Z/, "Z");
+        const reportedUntil = isPast ? departure : now();
+        const departs = timeText(departure);
         const time = isPast ? departs : null;
         const corridor = new URLSearchParams(along);
         corridor.set("width", String(WIDTH_NAUTICAL_MILES));
@@ -155,9 +163,14 @@ export class RoutePanel {
                 `${place.longitude} ${place.latitude}`).join(", ")})`);
         }
         if (time) profile.set("time", time);
-        // Speed and departure give the field's values at the times of passage.
-        profile.set("speed", String(SPEED_KNOTS));
-        profile.set("departure", departs);
+        // Speed and departure give the field's values at the times of passage. Where the map says that no field is
+        // stored, the card has none either: the server would answer with a later one.
+        const hasField = await hasFieldAt(view.time);
+        if (signal.aborted) return [];
+        if (hasField) {
+            profile.set("speed", String(SPEED_KNOTS));
+            profile.set("departure", departs);
+        }
         if (view.level !== null) profile.set("level", String(view.level));
         const [start] = places;
         const [ring, cells, profileData, ahead] = await Promise.all([
@@ -167,6 +180,13 @@ export class RoutePanel {
             start ? postJSON("alerts", alertRequest(positions, start, view, time), signal) : null,
         ]);
         if (signal.aborted) return [];
+        const { length } = profileData;
+        if (!hasField) delete profileData.field;
+        const areas = await this.#hazards(along, departure, length, signal);
+        if (signal.aborted) return [];
+        const isComplete = places.length === route.split(" ").length;
+        const hazards = hazardsOfPassage(areas.features, isComplete ? places : [],
+            { departure, speed: SPEED_KNOTS, width: WIDTH_NAUTICAL_MILES, length });
         this.#draw(ring, view);
         if (this.#isFitting) this.#fit.show(ring.geometry);
         this.#isFitting = false;
@@ -175,18 +195,28 @@ export class RoutePanel {
         const hasBand = view.minAltitude !== null || view.maxAltitude !== null;
         // The band does not apply to the profile and the levels.
         const only = filterText({ ...view, minAltitude: null, maxAltitude: null });
-        const flightTime = age((profileData.length / SPEED_KNOTS) * 3_600_000);
+        const flightTime = age((length / SPEED_KNOTS) * 3_600_000);
         return [
             element("h3", {}, route),
             element("p", { className: "note" }, places.flatMap(({ name }) => name ?? []).join(" – ")),
             element("p", { className: "note" }, `${[
-                `${Math.round(profileData.length)} NM`, `${WIDTH_NAUTICAL_MILES} NM wide`,
+                `${Math.round(length)} NM`, `${WIDTH_NAUTICAL_MILES} NM wide`,
                 `${flightTime} at ${SPEED_KNOTS} kt from ${hourMinute(departure)}Z`,
                 view.level === null ? null : `planned ${flightLevel(view.level)}`,
             ].filter(Boolean).join(", ")}.`),
             only ? element("p", { className: "note" }, `${only}.`) : null,
-            profileFigure(profileData, view, this.#legend, departure, SPEED_KNOTS),
-            ...alertSection(ahead, profileData.length, this.#legend),
+            isAhead ? element("p", { className: "problem" },
+                `Reports are of now, ${hourMinute(reportedUntil)}Z: ${
+                    age(departure - reportedUntil)} before the departure.`) : null,
+            hasField ? null : element("p", { className: "problem" },
+                `No ${FIELD_NAMES} is stored for ${shortTime(departure, now())}, so no turbulence is computed here.`),
+            profileFigure({ ...profileData, hazards: hazards.valid }, view, this.#legend, departure, SPEED_KNOTS,
+                reportedUntil),
+            ...alertSection(ahead && {
+                ...ahead, hazards: hazards.valid.filter((hazard) => isWithin(hazard, farthest(ahead), ahead.query)),
+                // Alerts begin now, so a later flight's times of passage are not those of their field.
+                field: hasField && !isAhead ? ahead.field : undefined,
+            }, length, this.#legend, isAhead ? departure : undefined),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             hasBand ? element("p", { className: "note" },
                 `Only ${bandText(view.minAltitude, view.maxAltitude)}.`) : null,
@@ -194,9 +224,9 @@ export class RoutePanel {
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
                 element("strong", {}, "No turbulence reported"), ". This does not mean smooth air."),
             ...fieldAlongRoute(profileData.field),
-            ...hazardsAlongRoute(profileData.hazards, departure, SPEED_KNOTS),
+            ...hazardsAlongRoute([...hazards.valid, ...hazards.other], departure, SPEED_KNOTS),
             ...this.#levels(profileData, view.level),
-            cells.incomplete || profileData.incomplete
+            cells.incomplete || profileData.incomplete || areas.incomplete
                 ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null,
             element("p", { className: "row" },
                 element("a", { className: "link", href: `collections/${CELLS}/corridor?${corridor}&f=geojson`,
@@ -204,24 +234,53 @@ export class RoutePanel {
                 element("a", { className: "link", href: `profiles.png?${profile}&style=${id}&theme=${theme}`,
                     download: `profile-${route.replaceAll(" ", "-")}.png` },
                     "Profile as PNG")),
+            // The server draws the areas of the picture's time, and can't be asked for those of the passage.
+            element("p", { className: "note" },
+                `The PNG has the reports and the hazard areas of ${hourMinute(reportedUntil)}Z, not of the passage.`),
         ].flatMap((part) => part ?? []);
+    }
+
+    /** The issued areas beside the route that are valid at some time of the flight.
+     * @param {URLSearchParams} along
+     * @param {number} departure
+     * @param {number} length  nautical miles
+     * @param {AbortSignal} signal */
+    async #hazards(along, departure, length, signal) {
+        const query = new URLSearchParams(along);
+        // As in the profile, all levels count.
+        for (const name of ["minAltitude", "maxAltitude"]) query.delete(name);
+        query.set("width", String(WIDTH_NAUTICAL_MILES));
+        query.set("limit", String(MAX_FEATURES));
+        const arrival = departure + (length / SPEED_KNOTS) * 60 * MINUTE;
+        query.set("datetime", `${timeText(departure)}/${timeText(arrival)}`);
+        /** @type {Billow.FeatureCollection[]} */
+        const found = await Promise.all(HAZARDS.map((id) => getJSON(`collections/${id}/corridor`, query, signal)));
+        return {
+            features: found.flatMap(({ features }) => features),
+            incomplete: found.some(({ incomplete }) => incomplete),
+        };
     }
 
     /** @param {import("./flight-plan.js").Stretch} stretch
      * @param {number | null} level */
-    #stretch({ severity, from, to, etaFrom, etaTo, low, high, cells, ownSeverity }, level) {
+    #stretch({ severity, from, to, etaFrom, etaTo, low, high, cells, ownSeverity, observed }, level) {
         const entry = this.#legend.entry(severity);
-        const times = etaFrom === null ? "" : `${rangeText(hourMinute(etaFrom), hourMinute(etaTo ?? etaFrom))}Z`;
+        // A report is of its own time. The time of passage alone would look like a forecast.
+        const times = [
+            etaFrom === null ? null : `you pass ${rangeText(hourMinute(etaFrom), hourMinute(etaTo ?? etaFrom))}Z`,
+            reportedText(observed, etaFrom, "that"),
+        ].filter(Boolean).join(", ");
         const miles = rangeText(String(Math.round(from)), String(Math.round(to)));
         const own = level === null ? null
             : ownSeverity === null ? "no reports within 2,000 ft of your level"
                 : `at your level: ${severityName(ownSeverity)}`;
         return element("li", {}, entry ? swatch(entry) : null,
-            element("div", {}, element("strong", {}, `${times} ${entry?.label ?? severityName(severity)}`),
+            element("div", {}, element("strong", {}, entry?.label ?? severityName(severity)),
                 element("span", {}, [
                     `${miles} NM`, rangeText(flightLevel(low), flightLevel(high)),
                     `${cells} ${cells === 1 ? "cell" : "cells"}`,
                 ].join(", ")),
+                times ? element("span", {}, times) : null,
                 own ? element("span", {}, own) : null));
     }
 
@@ -268,6 +327,16 @@ export class RoutePanel {
     }
 }
 
+/** @param {number} instant */
+const timeText = (instant) => new Date(instant).toISOString().replace(/\.\d+Z/, "Z");
+
+/** Whether a turbulence field is stored for an instant, as far as known. Null is now.
+ * @param {number | null} time */
+async function hasFieldAt(time) {
+    const outside = await Promise.all(LAYERS.filter(({ id }) => isField(id)).map(({ id }) => isOutside(id, time)));
+    return !outside.length || outside.includes(false);
+}
+
 /** Identifies the conditions that a card shows.
  * @param {Billow.View} view */
 const keyOf = (view) => [view.route, view.level, view.time, filters(view)].join(" ");
@@ -295,8 +364,9 @@ function alertRequest(route, { longitude, latitude }, view, time) {
 /** @param {Billow.Alerts | null} alerts
  * @param {number} length  nautical miles
  * @param {import("./legend.js").Legend} legend
+ * @param {number} [departure]  of a flight that has not departed
  * @returns {Node[]} */
-function alertSection(alerts, length, legend) {
+function alertSection(alerts, length, legend, departure) {
     if (!alerts) return [];
     const { minAltitude, maxAltitude } = alerts.query;
     // A cluster that begins within the distance may have its nearest cell's centre beyond.
@@ -304,7 +374,7 @@ function alertSection(alerts, length, legend) {
     const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
     return [
         element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
-        element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts), legend)),
+        element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts, departure), legend)),
     ];
 }
 

@@ -1349,6 +1349,56 @@ def route(viewer):
     viewer.until("document.querySelector('#route').hidden && !location.hash.includes('route=')")
 
 
+def route_ahead(viewer):
+    """the card of a later departure has the hazards of its passage, reports with their age, and no field of now"""
+    def at(hours):
+        return time.gmtime(time.time() + 3600 * hours)
+
+    def area(name, first, last):
+        return {"type": "Feature", "id": name, "geometry": {"type": "Polygon", "coordinates": [
+            [[-85, 40], [-80, 40], [-80, 43], [-85, 43], [-85, 40]]]}, "properties": {
+                "kind": "gairmet", "hazard": name, "altitudeMin": 20000, "altitudeMax": 40000,
+                "validFrom": time.strftime("%Y-%m-%dT%H:%M:00Z", at(first)),
+                "validTo": time.strftime("%Y-%m-%dT%H:%M:00Z", at(last))}}
+
+    asked = []
+
+    def answer(route):
+        asked.append(route.request.url)
+        route.fulfill(json={"type": "FeatureCollection", "features": [area("OLD", -1, 2), area("NEW", 2, 5)]})
+
+    viewer.page.route("**/collections/hazards/corridor?*", answer)
+    viewer.page.route("**/collections/advisories/corridor?*", lambda route: route.fulfill(
+        json={"type": "FeatureCollection", "features": []}))
+    departure = time.strftime("%Y%m%dT%H%M00Z", at(2))
+    viewer.open(f"#layers=gtg,hexagons&map=4/41/-85&route=KORD+KJFK&level=370&time={departure}")
+    viewer.until("document.querySelector('#route-body').textContent.includes('Hazard areas along the route')")
+    words = viewer.text("#route-body")
+    assert re.search(r"Reports are of now, \d\d:\d\dZ: \d h \d\d min before the departure", words), words
+    groups = viewer.text("#route-body .groups")
+    assert "NEW" in groups and "OLD" not in groups and "computed" not in groups, groups
+    assert re.search(r"OLD\n.*\nvalid .*, expires before you arrive", words), words
+    assert re.search(r"NEW\n.*\nvalid [\d:–]+Z\n", words), words
+    assert "Computed along the route" in words and "Reported until" in words, words
+    assert f"datetime={time.strftime('%Y-%m-%dT%H', at(2))}" in asked[0].replace("%3A", ":"), asked
+    stretches = words.split("Hexagons along the route")[1].split("Computed along the route")[0]
+    assert "No turbulence reported" in stretches or re.search(
+        r"you pass [\d:–]+Z, reported [\d:–]+Z, \d h \d\d min before that", stretches), stretches
+    viewer.page.unroute_all(behavior="ignoreErrors")
+
+
+def route_without_field(viewer):
+    """the route card has no computed turbulence where the map says that no field is stored"""
+    extent = viewer.page.request.get(f"{viewer.base}/tiles/gtg.json").json()["time"]["extent"]
+    first = calendar.timegm(time.strptime(extent[0], "%Y-%m-%dT%H:%M:%SZ"))
+    departure = time.strftime("%Y%m%dT%H%M00Z", time.gmtime(first - 1800))
+    viewer.open(f"#layers=gtg,hexagons&map=4/41/-85&route=KJFK+KORD&level=350&span=-6h&time={departure}")
+    viewer.until("document.querySelector('#route-body').textContent.includes('Hexagons along the route')")
+    words = viewer.text("#route-body")
+    assert "No GTG is stored for " in words and "no turbulence is computed here" in words, words
+    assert "Computed" not in words and "computed" not in words.replace("no turbulence is computed here", ""), words
+
+
 def wrong_route(viewer):
     """a text that is no route leaves neither the earlier route nor its notes beside it, and names are waypoints"""
     viewer.open("#layers=hexagons")
@@ -2841,7 +2891,8 @@ ALL = [
     online_base_map, globe,
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, absent_field, typed_instant, bad_link, instant_without_data, inspect_place, inspect_beside,
-    route, wrong_route, route_without_contact, route_uncovered, route_through_turbulence, route_suggestions,
+    route, route_ahead, route_without_field, wrong_route, route_without_contact,
+    route_uncovered, route_through_turbulence, route_suggestions,
     pick_points, follow_flight, lost_flight, open_cards,
     take_along, take_pictures, new_user,
     torn_picture, lost_contact, lost_module, lost_graphics, missing_tiles, resting, visible_again, offline,

@@ -179,6 +179,7 @@ declare namespace Billow {
 
     /** A cell of an alert: reports have a lowest and a highest level, a field one. */
     interface AlertItem {
+        observedAt?: string;
         h3: string;
         altitudeMin?: number;
         altitudeMax?: number;
