@@ -60,7 +60,8 @@ const LAZY_FILES = [
     "js/waypoints.js",
     "timeline/clock.js", "timeline/maplibre-canvas.js", "timeline/part.js", "timeline/player.js",
     "timeline/protocol.js", "timeline/request.js", "timeline/tile-grid.js", "timeline/tile-states.js",
-    "vendor/basemap/basemap.geojson", "vendor/basemap/coarse.geojson", "vendor/cities/cities.json",
+    "vendor/airports/airports.json", "vendor/basemap/basemap.geojson", "vendor/basemap/coarse.geojson",
+    "vendor/cities/cities.json",
 ];
 const TILE_PATH = /^tiles\/.+\.png$/;
 const ASSET_PATH = /^assets\/([0-9a-f]{16})\/./;

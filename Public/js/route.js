@@ -95,7 +95,8 @@ export class RoutePanel {
         }
     }
 
-    /** Keeps the card of the same route, with its time. Otherwise the map has the line between the waypoints alone.
+    /** Keeps the card of the same route, with its time. Otherwise the map has the line between the waypoints alone, if
+     * it knows them.
      * @param {Billow.View} view
      * @param {string} route */
     async #showWithoutContact(view, route) {
@@ -109,12 +110,16 @@ export class RoutePanel {
         // Meanwhile the user may have changed the route.
         if (this.#view().route !== route) return;
         this.#loaded = null;
-        this.#draw({ geometry: { type: "LineString", coordinates: greatCircle(places) } }, view);
+        // A line that leaves out waypoints would be another route.
+        const isComplete = places.length === route.split(" ").length;
+        this.#draw(isComplete ? { geometry: { type: "LineString", coordinates: greatCircle(places) } } : null, view);
         patchChildren(this.#body, [
             element("h3", {}, route),
             element("p", { className: "note" }, places.flatMap(({ name }) => name ?? []).join(" – ")),
             element("p", { className: "problem" },
-                "The conditions along a route need contact with the server. The map has the line alone."),
+                `The conditions along a route need contact with the server. ${isComplete
+                    ? "The map has the line alone."
+                    : "The map has no line, because the places of the waypoints are not on this device."}`),
         ]);
     }
 

@@ -1451,6 +1451,18 @@ def route_without_contact(viewer):
     viewer.page.unroute_all()
 
 
+def route_without_places(viewer):
+    """without contact and without the list of airports, a route's card says that the map has no line"""
+    viewer.expected = ["ERR_", "Failed to load"]
+    for pattern in ("**/corridors", "**/profiles.json*", "**/corridor?*", "**/alerts", "**/airports.json"):
+        viewer.page.route(pattern, lambda route: route.abort())
+    # One of the two waypoints is a position, and a line needs both.
+    viewer.open("#layers=hexagons&map=4/39/-96&route=4430N07000W+KJFK")
+    viewer.until("document.querySelector('#route-body').textContent.includes('The map has no line, because')")
+    assert viewer.page.evaluate("billow.map.getSource('route')?.serialize().data.geometry") is None
+    viewer.page.unroute_all(behavior="ignoreErrors")
+
+
 def route_uncovered(viewer):
     """the map shows the whole route beside all cards and banners, also later ones, until the user moves it"""
     # The corridor at both ends, as the map shows it, and what covers it.
@@ -2892,7 +2904,7 @@ ALL = [
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, absent_field, typed_instant, bad_link, instant_without_data, inspect_place, inspect_beside,
     route, route_ahead, route_without_field, wrong_route, route_without_contact,
-    route_uncovered, route_through_turbulence, route_suggestions,
+    route_without_places, route_uncovered, route_through_turbulence, route_suggestions,
     pick_points, follow_flight, lost_flight, open_cards,
     take_along, take_pictures, new_user,
     torn_picture, lost_contact, lost_module, lost_graphics, missing_tiles, resting, visible_again, offline,

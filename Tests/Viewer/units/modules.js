@@ -19,6 +19,16 @@ async function withStatic(paths) {
     return found;
 }
 
+test("the service worker saves each data file that a module requests, so that it works without contact", async () => {
+    const [page, worker] = await Promise.all(["/", "/offline.js"].map(async (path) => (await fetch(path)).text()));
+    const modules = [...worker.matchAll(/"((?:js|timeline)\/[\w-]+\.js)"/g)].map(([, path = ""]) => path);
+    const texts = await Promise.all([...modules, ...await withStatic(["viewer.js"])].map(async (path) =>
+        (await fetch(`/${path}`)).text()));
+    const wanted = texts.flatMap((text) => [...text.matchAll(/"(vendor\/[^"]+)"/g)].map(([, path = ""]) => path));
+    ok(wanted.length > 3, wanted.join());
+    equal(wanted.filter((path) => !page.includes(path) && !worker.includes(`"${path}"`)), []);
+});
+
 test("index.html preloads the modules of the page, and offline.js lists the others", async () => {
     const page = await (await fetch("/")).text();
     const named = page.matchAll(/(?:href|src)="assets\/\w+\/((?:js\/)?[\w-]+\.js)"/g);
