@@ -63,6 +63,7 @@ export class RoutePanel {
         this.#legend = legend;
         this.#waypoints = new Waypoints(map, library);
         this.#fit = new RouteFit(map);
+        byId("details-route").addEventListener("click", () => byId("details-close").click());
         byId("route-close").addEventListener("click", () => {
             closed();
             this.#show(false);

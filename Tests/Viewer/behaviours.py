@@ -2533,6 +2533,29 @@ def whole_choices(viewer):
         assert not cut, (cut, width)
 
 
+def route_beside_place(viewer):
+    """the card of a place leaves the route's card on a tablet, and elsewhere leads back to it"""
+    link = "#layers=hexagons&map=4/39/-96&route=KSEA+KJFK&place=39/-96"
+    viewer.page.set_viewport_size({"width": 820, "height": 1180})
+    viewer.open(link)
+    viewer.until("document.querySelectorAll('#route-body .plot').length === 1")
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
+    route, place = (viewer.page.locator(card).bounding_box() for card in ("#route", "#details"))
+    assert route["x"] + route["width"] <= place["x"] and place["x"] + place["width"] <= 820, (route, place)
+    # Both are below the middle of the window, and above the timeline.
+    dock = viewer.page.locator("#dock").bounding_box()["y"]
+    assert all(card["y"] > 580 and card["y"] + card["height"] <= dock for card in (route, place)), (route, place)
+    assert not viewer.page.is_visible("#details-route")
+    viewer.page.set_viewport_size({"width": 390, "height": 844})
+    viewer.eventually(lambda: not viewer.page.is_visible("#route"))
+    viewer.page.click("#details-route")
+    viewer.eventually(lambda: viewer.page.is_visible("#route-body h3") and not viewer.page.is_visible("#details"))
+    # Without a route there is nothing to lead back to.
+    viewer.page.evaluate("location.hash = '#layers=hexagons&map=4/39/-96&place=39/-96'")
+    viewer.until("!document.querySelector('#details').hidden && document.querySelector('#route').hidden")
+    assert not viewer.page.is_visible("#details-route")
+
+
 def readers_settings(viewer):
     """with forced colours a selected layer is distinct, and with reduced motion nothing is animated"""
     viewer.page.emulate_media(forced_colors="active", reduced_motion="reduce")
@@ -2909,7 +2932,7 @@ ALL = [
     take_along, take_pictures, new_user,
     torn_picture, lost_contact, lost_module, lost_graphics, missing_tiles, resting, visible_again, offline,
     two_servers, silent_server, key_entry,
-    narrow_screen, layouts, many_warnings, place_beside_card, place_of_link, escape_in_dialog,
+    narrow_screen, layouts, many_warnings, place_beside_card, route_beside_place, place_of_link, escape_in_dialog,
     whole_choices, readers_settings, on_paper, level_colours,
     accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,
