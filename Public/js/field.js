@@ -7,7 +7,7 @@ import { rate } from "./headline.js";
 import { isOutside } from "./time-extent.js";
 import { FIELD_PRODUCTS } from "./datasets.js";
 import { isField } from "./layers.js";
-import { getFeatures, now } from "./server.js";
+import { getFeatures, now, ServerError } from "./server.js";
 import { filters, SEVERITIES, showsSeverity } from "./view.js";
 
 const MAX_LEVELS = 8;
@@ -16,6 +16,7 @@ const CACHE_MILLISECONDS = 60_000;
 const MAX_CACHED = 200;
 const SLOW_MILLISECONDS = 300;
 const LOADING = "Loading the description of the turbulence field…";
+const WITHOUT_CONTACT = "The time of the turbulence field is not known without contact with the server.";
 /** The filters that restrict a field itself, and not only its severities. */
 const FIELD_FILTERS = ["category", "source"];
 /** @typedef {Record<string, any>} Properties */
@@ -73,13 +74,17 @@ export class FieldNote {
         if (cached && now() - cached.readAt < CACHE_MILLISECONDS) return this.#show(cached.text);
         // The previous text is of another instant, so it must not stay long.
         const timer = setTimeout(() => signal.aborted || this.#show(LOADING), SLOW_MILLISECONDS);
-        const text = await fieldText(view, signal).catch(() => undefined);
+        let failure = "The description of the turbulence field could not be loaded.";
+        const text = await fieldText(view, signal).catch((error) => {
+            // The field itself may be on the map.
+            if (error instanceof ServerError && error.status === 0) failure = WITHOUT_CONTACT;
+        });
         clearTimeout(timer);
         if (text !== undefined) {
             if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
             this.#cache.set(key, { text, readAt: now() });
         }
-        if (!signal.aborted) this.#show(text === undefined ? "The turbulence field could not be loaded." : text);
+        if (!signal.aborted) this.#show(text === undefined ? failure : text);
     }
 }
 

@@ -32,6 +32,14 @@ test("the legend names the field, that it is computed, and whether one is missin
     equal(requested, ["?limit=1&time=2026-07-21T21%3A00%3A00Z", "?limit=1"]);
 });
 
+test("without contact, the legend says that the time of the field is not known, and not that it failed", async () => {
+    /** @type {(string | null)[]} */
+    const shown = [];
+    await withResponses(() => Promise.reject(new TypeError("Failed to fetch")),
+        () => new FieldNote((text) => shown.push(text)).show(FIRST));
+    equal(shown.at(-1), "The time of the turbulence field is not known without contact with the server.");
+});
+
 test("the description of a field follows the frames, from a cache, and a late one replaces no newer one", async () => {
     const times = [20, 30, 40].map((minute) => Date.UTC(2026, 6, 21, 20, minute));
     /** @type {(string | null)[]} */
