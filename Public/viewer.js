@@ -12,7 +12,9 @@ import {
 import { compactTime, instantOf } from "./js/format.js";
 import { Legend } from "./js/legend.js";
 import { measureCards } from "./js/layout.js";
-import { isMarkedIncomplete, lackedFields, OLD_PICTURE_MILLISECONDS, pictureState } from "./js/picture-state.js";
+import {
+    isMarkedIncomplete, lackedFields, OLD_PICTURE_MILLISECONDS, pictureState, shownKey, shownView,
+} from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
 import {
     isRenewed, onAttention, pollMilliseconds, renewalDelay, savesPixels, UrgentRenewals,
@@ -81,12 +83,18 @@ async function start() {
         [import("./js/map.js"), import("./js/inspect.js"), import("./js/missing-areas.js")]).catch(() => null);
     await showFirstPicture();
 
+    /** Explains the pixels on the map. The base map below them already has the theme of the user's style. */
+    function showLegend() {
+        const shown = shownView(knowledge);
+        legend.show(shown, { ...styleOf(shown), theme: themeOf(view) }, view);
+    }
+
     /** Applies what the server says about layers, styles and the age of the data. */
     async function describe() {
         await Promise.all([loadStyles().catch(() => {}), defaultLayersReady]);
         if (!linkHasLayers) Object.assign(view, { layers: parseHash("").view.layers });
         controls.show(view);
-        legend.show(view, styleOf(view));
+        showLegend();
         legend.load().catch(() => {});
         if (rememberedPicture && rememberedPicture.request.subject !== subjectOf(view)) firstPicture.remove();
         const tiles = await firstTiles;
@@ -150,6 +158,7 @@ async function start() {
         const moment = pictureState(knowledge);
         if (isOutOfStep()) renewSoon();
         status.show(knowledge);
+        showCardTimes();
         dock.show(moment, refused !== null);
         showSources(knowledge.server, contact.problem !== null);
         showOriginFilters(view, knowledge.server, change);
@@ -173,7 +182,7 @@ async function start() {
             else writeHash();
         },
     });
-    const inspector = new Inspector(map, maplibregl, legend, () => ({ ...view, time: shownTime() }), {
+    const inspector = new Inspector(map, maplibregl, legend, () => shownView(knowledge), {
         left: () => view.flight !== null && change({ flight: null }),
         follow: (icao24) => view.flight !== icao24 && change({ flight: icao24 }),
         changed: (text) => flight?.then(({ announce }) => announce(text)),
@@ -181,12 +190,13 @@ async function start() {
             view.place = place;
             writeHash();
         },
+        loaded: () => showCardTimes(),
     });
     /** Loaded at the first search for a flight.
      * @type {Promise<{ flight: import("./js/flight.js").Flight, announce: (text: string) => void }> | null} */
     let flight = null;
     const loadFlight = () => (flight ??= import("./js/flight.js").then(({ Flight, announceChange }) => ({
-        flight: new Flight(map, () => ({ ...view, time: shownTime() }), inspector), announce: announceChange,
+        flight: new Flight(map, () => shownView(knowledge), inspector), announce: announceChange,
     })));
     /** Loaded with the first route.
      * @type {ReturnType<typeof makeRoute> | null} */
@@ -196,7 +206,7 @@ async function start() {
         const [{ RoutePanel }, { RouteForm }] = await Promise.all([
             import("./js/route.js"), import("./js/route-form.js"),
         ]);
-        const panel = new RoutePanel(map, maplibregl, () => ({ ...view, time: shownTime() }), legend, () => {
+        const panel = new RoutePanel(map, maplibregl, () => shownView(knowledge), legend, () => {
             view.isRouteOpen = false;
             writeHash();
         });
@@ -206,17 +216,33 @@ async function start() {
     }
     const refreshRoute = () => {
         if (view.route === null && !route) return;
-        loadRoute().then(({ panel, form }) => {
+        loadRoute().then(async ({ panel, form }) => {
             form.fill(view);
-            panel.refresh();
+            const refreshed = (routeRefresh = { view: shownView(knowledge), at: now() });
+            await panel.refresh();
+            // A newer refresh ended this one.
+            if (refreshed !== routeRefresh) return;
+            routeShown = refreshed;
+            showCardTimes();
         });
     };
-    /** The picture or frame that the cards show.
-     * @type {string | null} */
-    let shownKey = null;
-    /** The picture or frame whose field the legend describes.
+    /** Says what the cards are for. */
+    function showCardTimes() {
+        if (!inspector.shown && !routeShown) return;
+        import("./js/card-times.js").then((lines) =>
+            lines.showCardTimes(knowledge, { details: inspector.shown, route: routeShown }), () => {});
+    }
+    /** What the latest refresh of the route is for, and what the card of the route is for.
+     * @type {{ view: Billow.View, at: number } | null} */
+    let routeRefresh = null;
+    /** @type {{ view: Billow.View, at: number } | null} */
+    let routeShown = null;
+    /** The pixels that the legend describes, by `shownKey`.
      * @type {string | null} */
     let describedKey = null;
+    /** The pixels for which the cards were last refreshed.
+     * @type {string | null} */
+    let cardsKey = null;
     /** Loaded after the first picture.
      * @type {import("./js/field.js").FieldNote | null} */
     let fieldNote = null;
@@ -251,14 +277,16 @@ async function start() {
         isDrawing = true;
         setTimeout(() => {
             isDrawing = false;
-            const key = `${pictures.current?.request.key} ${knowledge.frame?.time} ${knowledge.frame?.live}`;
+            const key = shownKey(knowledge);
             if (key !== describedKey) {
                 describedKey = key;
+                showLegend();
+                pollLegend();
                 showField();
             }
             // While the timeline plays, the cards stay: nobody could read a card that changes with each frame.
-            if (key !== shownKey && !knowledge.frame?.playing) {
-                shownKey = key;
+            if (key !== cardsKey && !knowledge.frame?.playing) {
+                cardsKey = key;
                 if (view.flight === null) inspector.refresh();
                 else followFlight();
                 refreshRoute();
@@ -275,29 +303,30 @@ async function start() {
     }
 
     function showField() {
-        const shown = { ...view, time: shownTime() };
+        const shown = shownView(knowledge);
         import("./js/field.js").then(({ FieldNote }) => {
             fieldNote ??= new FieldNote((text) => legend.showField(text));
             fieldNote.show(shown);
-        }).catch(() => legend.showField("The turbulence field could not be loaded."));
+        }).catch(() => legend.showField("The description of the turbulence field could not be loaded."));
     }
 
     /** Whether the map does not yet show the latest request. */
     function isBusy() {
         if (!map.getSource(BASE_MAP) || !map.isSourceLoaded(BASE_MAP)) return true;
-        if (dock.isOpen) return dock.isBusy;
-        const isBehind = pictures.isBusy || pictures.current?.request.subject !== subjectOf(view);
-        return isBehind && refused === null;
+        const isOther = subjectOf(shownView(knowledge)) !== subjectOf(view);
+        if (dock.isOpen) return dock.isBusy || isOther;
+        return (pictures.isBusy || isOther) && refused === null;
     }
 
     /** The layers on the map that lack data in the visible part of the world. */
     function lackingInView() {
         const { time, isLive, isPlaying } = pictureState(knowledge);
-        knowledge.absent = coverage.absentLayers(view, isLive ? null : time);
+        const shown = shownView(knowledge);
+        knowledge.absent = coverage.absentLayers(shown, isLive ? null : time);
         if (!isMarkedIncomplete(knowledge)) return null;
         const key = `${isLive ? Math.floor((time ?? 0) / 60_000) : ""} ${knowledge.billow?.completeSince}`;
         const instant = isLive ? null : time;
-        return coverage.lackingLayers(view, instant, boxOf(map.getBounds()), key, isPlaying);
+        return coverage.lackingLayers(shown, instant, boxOf(map.getBounds()), key, isPlaying);
     }
 
     /** The instant of the map, or null for live. */
@@ -323,7 +352,7 @@ async function start() {
     function applyView() {
         setTheme(map, themeOf(view));
         controls.show(view);
-        legend.show(view, styleOf(view));
+        showLegend();
         refreshRoute();
         followFlight();
         inspector.restore(view.place);
@@ -495,7 +524,7 @@ async function start() {
         dock.describe();
         import("./js/complete-map.js").then(({ completeMap }) => {
             completePicture = completeMap(
-                map, () => ({ ...view, time: shownTime() }), () => pictures.current?.tiles ?? [],
+                map, () => shownView(knowledge), () => pictures.current?.tiles ?? [],
                 (layers) => changes?.versionOf(layers) ?? null);
         }, () => {});
     }
@@ -548,6 +577,7 @@ async function start() {
         }, map, attribution);
     });
     addEventListener("hashchange", () => {
+        writtenHash = location.hash;
         const parsed = parseHash(location.hash);
         Object.assign(view, parsed.view);
         firstPicture.remove();
@@ -600,7 +630,11 @@ async function start() {
         writeHash();
     });
     // The event `load` would wait for the base map.
-    map.once("style.load", applyView);
+    map.once("style.load", () => {
+        // A link may have opened before this listened.
+        if (location.hash === writtenHash) applyView();
+        else dispatchEvent(new Event("hashchange"));
+    });
     followEvents();
     // The event `idle` would also wait for an online base map, whose server may not answer.
     map.on("render", onRender);
@@ -633,6 +667,8 @@ let writtenHash = location.hash;
 function writeHash() {
     clearTimeout(hashTimer);
     hashTimer = undefined;
+    // A link that was opened meanwhile is about to apply, in the event `hashchange`.
+    if (location.hash !== writtenHash) return;
     hashWrittenAt = performance.now();
     history.replaceState(null, "", formatHash(view));
     writtenHash = location.hash;
@@ -642,8 +678,7 @@ function writeHash() {
 function followFrames() {
     hashTimer ??= setTimeout(() => {
         hashTimer = undefined;
-        // A link that was opened meanwhile is about to apply.
-        if (location.hash === writtenHash) writeHash();
+        writeHash();
     }, hashWrittenAt + HASH_MILLISECONDS - performance.now());
 }
 

@@ -5,10 +5,8 @@ import { keyHeaders } from "./api-key.js";
 import { ABOVE_PICTURES } from "./basemap.js";
 import { byId, element, onPageKey, setText } from "./dom.js";
 import { contact } from "./contact.js";
-import { extentOf, isBeyond } from "./time-extent.js";
-import { age, dateTime, localTime, parseCompactTime } from "./format.js";
+import { age, dateTime, localTime } from "./format.js";
 import { showsField } from "./layers.js";
-import { groupFilter, groupsOf, withLayers } from "./picture-request.js";
 import { now } from "./server.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
@@ -45,6 +43,9 @@ export class Dock {
     #player = null;
     /** @type {import("../timeline/maplibre-canvas.js").MapLibreCanvasFrames | null} */
     #adapter = null;
+    /** What the player's frames show.
+     * @type {import("./frame-views.js").FrameViews | null} */
+    #frames = null;
     /** Counts openings, so that an outdated one does not open a player. */
     #opening = 0;
     /** Chooses the first instant when frames arrive; null once the player has started.
@@ -59,10 +60,6 @@ export class Dock {
     #marks = null;
     #speed = 1;
     #isScrubbing = false;
-    /** The first and the last instant of layers by their ids; null if unknown.
-     * @type {Map<string, [first: number, last: number] | null>} */
-    #extents = new Map();
-
     /** `view` returns the current view. `moved` receives the chosen instant. `changed` is called after any change.
      * @param {maplibregl.Map} map
      * @param {() => Billow.View} view
@@ -91,7 +88,10 @@ export class Dock {
      * @returns {Billow.Frame | null} */
     get shown() {
         const frame = this.#player?.shown;
-        return frame ? { ...frame, ready: frame.ready && !this.#isLeaving, playing: this.#isRunning } : null;
+        return frame && this.#frames ? {
+            ...frame, ready: frame.ready && !this.#isLeaving, playing: this.#isRunning,
+            view: this.#frames.at(frame.url),
+        } : null;
     }
 
     /** The tiles of the frame on the map, or null if the timeline shows none.
@@ -108,13 +108,15 @@ export class Dock {
 
     /** Applies the view's span, filters and layers, and continues playing. */
     refilter() {
-        this.#change({ layer: this.#layers(), parameters: this.#parameters(), ...this.range });
+        this.#change();
         if (this.#marks) this.describe();
     }
 
     refresh() {
         // A new field reaches further ahead.
-        if (this.isOpen) this.#loadExtents(0).then(() => this.isOpen ? this.#player?.refresh() : undefined);
+        if (this.isOpen) {
+            this.#frames?.loadExtents(this.#view(), 0).then(() => this.isOpen ? this.#player?.refresh() : undefined);
+        }
         if (this.#marks) this.describe();
     }
 
@@ -146,39 +148,16 @@ export class Dock {
 
     end() {
         this.#player?.destroy();
-        this.#player = this.#adapter = null;
+        this.#player = this.#adapter = this.#frames = null;
         this.#start = null;
         this.#isLeaving = this.#isWaiting = false;
     }
 
-    /** Requests the instants with data of each layer that may form a part of its own.
-     * @param {number} [maxAge]  the greatest age of a response in milliseconds */
-    async #loadExtents(maxAge) {
-        const { layers } = this.#view();
-        if (groupsOf({ ...this.#view(), time: 0 }).length < 2) return;
-        await Promise.all(layers.map(async (id) => this.#extents.set(id, await extentOf(id, maxAge))));
+    /** The options of the player for the view at this moment. */
+    #request() {
+        this.#frames?.request(this.#view());
+        return { layer: this.#view().layers.join(), parameters: this.#parameters(), ...this.range };
     }
-
-    /** Splits a frame into parts of different opacity, by the view at that moment. It omits parts without data at the
-     * frame's instant.
-     * @param {string} url */
-    #partsOf(url) {
-        const [path, query] = url.split("?");
-        const [, ids = "", compact = ""] = /\/tiles\/([^/]+)\/([^/]+)/.exec(path) ?? [];
-        // A field is a separate part in live pictures only.
-        const groups = groupsOf({ ...this.#view(), layers: decodeURIComponent(ids).split(","), time: 0 });
-        if (groups.length === 1 && !groups[0].severities) return [{ url, opacity: groups[0].opacity }];
-        const time = parseCompactTime(compact);
-        // A frame's version applies to all its layers together, and not to one part.
-        const parameters = new URLSearchParams(query);
-        for (const name of ["v", "s"]) parameters.delete(name);
-        /** @param {string} id */
-        const isThere = (id) => !isBeyond(id, this.#extents.get(id) ?? null, time);
-        return groups.filter(({ layers }) => layers.some(isThere)).map((group) =>
-            ({ url: `${withLayers(path, group.layers)}?${groupFilter(parameters, group)}`, opacity: group.opacity }));
-    }
-
-    #layers() { return this.#view().layers.join(); }
 
     #parameters() {
         const given = filters(this.#view());
@@ -209,21 +188,23 @@ export class Dock {
         }
         this.#start = start;
         const opening = ++this.#opening;
-        const [{ MapLibreCanvasFrames }, { TimelinePlayer }] = await Promise.all([
-            import("../timeline/maplibre-canvas.js"), import("../timeline/player.js"), this.#loadMarks(),
-            this.#loadExtents(),
+        const [{ MapLibreCanvasFrames }, { TimelinePlayer }, { FrameViews }] = await Promise.all([
+            import("../timeline/maplibre-canvas.js"), import("../timeline/player.js"), import("./frame-views.js"),
+            this.#loadMarks(),
         ]);
+        const frames = new FrameViews(this.#view());
+        await frames.loadExtents(this.#view());
         if (opening !== this.#opening) return null;
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
         const adapter = new MapLibreCanvasFrames(this.#map, {
             before: ABOVE_PICTURES, address: (url) => url.replace(".png", scale),
-            attribution: this.#callbacks.attribution(), parts: (url) => this.#partsOf(url), headers: keyHeaders,
+            attribution: this.#callbacks.attribution(), parts: (url) => frames.partsOf(url), headers: keyHeaders,
         });
         if (opening !== this.#opening) return null;
         this.#adapter = adapter;
+        this.#frames = frames;
         const player = (this.#player = new TimelinePlayer(adapter, {
-            layer: this.#layers(), parameters: this.#parameters(), speed: this.#speed, anchor: true,
-            headers: keyHeaders, ...this.range,
+            ...this.#request(), speed: this.#speed, anchor: true, headers: keyHeaders,
         }));
         for (const name of ["manifest", "frame", "state", "progress", "problem"]) {
             player.addEventListener(name, (event) => {
@@ -248,7 +229,10 @@ export class Dock {
         if (name === "state") this.#isWaiting = detail.waiting;
         if (name === "state" && !detail.playing && !this.#isLeaving) this.#reportTime();
         if (name === "problem") this.#problem = detail;
-        if (name === "manifest") this.#marks?.showFrames(detail);
+        if (name === "manifest") {
+            this.#frames?.note(detail, this.#player?.shown?.url);
+            this.#marks?.showFrames(detail);
+        }
         if (name === "progress") this.#marks?.showReady(detail.ready);
         this.#callbacks.changed();
     }
@@ -278,23 +262,24 @@ export class Dock {
     /** @param {number} step */
     #step(step) {
         this.#player?.pause();
-        const time = this.#view().time ?? Infinity;
+        const { time } = this.#view();
         this.#open((times) => {
-            const index = times.findLastIndex((each) => each <= time);
+            // The live frame is not the last one if the timeline has forecasts.
+            const index = time === null ? this.#marks?.liveIndex ?? times.length - 1
+                : times.findLastIndex((each) => each <= time);
             // Between two frames, one step back leads to the earlier frame.
-            const isBetween = times[index] !== time && Number.isFinite(time);
+            const isBetween = time !== null && times[index] !== time;
             return times[Math.min(Math.max(index + step + (isBetween && step < 0 ? 1 : 0), 0), times.length - 1)];
         });
     }
 
-    /** @param {import("../timeline/player.js").PlayerChange} difference */
-    async #change(difference) {
+    async #change() {
         const player = this.#player;
         if (!player || this.#isLeaving) return;
         const isPlaying = player.isPlaying;
-        await this.#loadExtents();
+        await this.#frames?.loadExtents(this.#view());
         if (player !== this.#player || this.#isLeaving) return;
-        await player.change(difference);
+        await player.change(this.#request());
         if (isPlaying && player === this.#player && !this.#isLeaving) player.play();
         this.#callbacks.changed();
     }

@@ -45,6 +45,9 @@ export class Inspector {
     #place = null;
     /** @type {AbortController | null} */
     #abort = null;
+    /** The view of the card's content, and when it was requested; null without content.
+     * @type {{ view: Billow.View, at: number } | null} */
+    shown = null;
 
     /** `view` returns the current view.
      * @param {maplibregl.Map} map
@@ -53,9 +56,10 @@ export class Inspector {
      * @param {() => Billow.View} view
      * @param {{
      *     left: () => void, changed: (text: string) => void, placed: (place: [number, number] | null) => void,
-     *     follow: (icao24: string) => void,
+     *     follow: (icao24: string) => void, loaded: () => void,
      * }} callbacks  `left` is called when the card closes or moves to another place; `follow` gets an aircraft to
-     * follow; `changed` receives a text when the flight's alerts change; `placed` receives the card's place */
+     * follow; `changed` receives a text when the flight's alerts change; `placed` receives the card's place; `loaded`
+     * is called after new content */
     constructor(map, library, legend, view, callbacks) {
         this.#callbacks = callbacks;
         this.#map = map;
@@ -121,6 +125,7 @@ export class Inspector {
         this.#keepsUncovered = false;
         this.#body.replaceChildren(element("p", {}, "Loading…"));
         this.#clear();
+        this.shown = null;
         this.#root.hidden = false;
         document.body.classList.add("details-open");
     }
@@ -239,6 +244,8 @@ export class Inspector {
         setText(this.#announcement, announced ?? this.#body.textContent ?? "");
         this.#liveAt = liveAt;
         this.#showAge();
+        this.shown = { view, at: startedAt };
+        this.#callbacks.loaded();
     }
 
     /** Forgets what the card said of another place. */

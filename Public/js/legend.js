@@ -12,8 +12,12 @@ export class Legend {
     #entries = new Map();
     #style = "";
     #loaded = "";
-    /** @type {Billow.View | null} */
+    /** The view of the pixels on the map, whose colours the legend explains.
+     * @type {Billow.View | null} */
     #view = null;
+    /** The user's view, which the buttons change.
+     * @type {Billow.View | null} */
+    #wanted = null;
     #field = element("p", { className: "note caution", hidden: true });
     #symbols = element("details", { className: "symbols", hidden: true });
     #lastOne = element("p", { className: "note caution", role: "status", hidden: true },
@@ -44,7 +48,7 @@ export class Legend {
         this.#entries = new Map(legend.entries.map((entry) => [entry.severity, entry]));
         const list = element("ul", {}, ...legend.entries.map((entry) =>
             element("li", {}, element("button", {
-                type: "button", "data-severity": entry.severity, title: "Show or hide",
+                type: "button", "data-severity": entry.severity,
                 onclick: () => this.#toggle(entry.severity),
             }, swatch(entry), element("span", {}, entry.label)))));
         // Banners state that data is simulated, stale or incomplete, because this legend is loaded once.
@@ -58,12 +62,14 @@ export class Legend {
         this.#mark();
     }
 
-    /** Explains the layers of a view.
+    /** Explains the layers of a view. The buttons change the wanted view, which the map may not show yet.
      * @param {Billow.View} view
-     * @param {Billow.Style} style */
-    show(view, { id, theme }) {
+     * @param {Billow.Style} style
+     * @param {Billow.View} wanted */
+    show(view, { id, theme }, wanted) {
         this.#style = id;
         this.#view = view;
+        this.#wanted = wanted;
         document.body.dataset.theme = theme;
         this.#mark();
         this.#showSymbols(view.layers, id, theme);
@@ -99,7 +105,7 @@ export class Legend {
     /** Shows or hides a severity. The last one stays, because an empty map would look like smooth air.
      * @param {number} severity */
     #toggle(severity) {
-        const view = this.#view;
+        const view = this.#wanted;
         if (!view) return;
         const shown = [...this.#entries.keys()].filter((each) => showsSeverity(view, each) !== (each === severity));
         this.#lastOne.hidden = shown.length > 0;
@@ -111,9 +117,13 @@ export class Legend {
         // An area of thunderstorms or wind shear has no severity, so no filter for severities selects it.
         this.#unrated.hidden = !(view && (view.severities || view.minSeverity > 0) && view.layers.some(isArea));
         for (const item of this.#root.querySelectorAll("[data-severity]")) {
-            const isShown = view === null || showsSeverity(view, Number(item.getAttribute("data-severity")));
+            const severity = Number(item.getAttribute("data-severity"));
+            const isShown = view === null || showsSeverity(view, severity);
+            const isWanted = this.#wanted === null || showsSeverity(this.#wanted, severity);
             item.classList.toggle("filtered-out", !isShown);
-            item.setAttribute("aria-pressed", String(isShown));
+            item.setAttribute("aria-pressed", String(isWanted));
+            item.setAttribute("title", isShown === isWanted ? "Show or hide" : "Not on the map yet");
+            item.setAttribute("aria-busy", String(isShown !== isWanted));
         }
     }
 }

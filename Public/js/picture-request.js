@@ -87,7 +87,7 @@ export function pictureRequest(tileJSON, view, scale, changedAt = null, isFirst 
     });
     return {
         tileJSON, subject, key: [subject, `${scale}x`, ...parts.map(({ key }) => key)].join(" "), parts, scale,
-        time: view.time, asOf: view.time ?? instantOf(asOf),
+        time: view.time, asOf: view.time ?? instantOf(asOf), view: drawnView(view),
     };
 }
 
@@ -98,6 +98,18 @@ export async function withinExtent(request) {
     if (request.time === null || request.parts.length < 2) return request;
     const isEmpty = await Promise.all(request.parts.map(({ layers }) => isOutside(layers.join(), request.time)));
     return { ...request, parts: request.parts.filter((_, index) => !isEmpty[index]) };
+}
+
+/** Copies the members of a view that its pixels depend on, besides the instant. Later changes of the view or of the
+ * user's scheme do not change them.
+ * @param {Billow.View} view
+ * @returns {Billow.DrawnView} */
+export function drawnView(view) {
+    const { layers, opacities, hours, minAltitude, maxAltitude, minSeverity, severities, category, sources } = view;
+    return {
+        layers, opacities, hours, minAltitude, maxAltitude, minSeverity, severities, category, sources,
+        style: styleOf(view).id,
+    };
 }
 
 /** Identifies a view's layers, filters, style and instant. Snapshots of the same view share it.

@@ -1,7 +1,9 @@
 // @ts-check
-// The instant of the pixels on the map. The header, the form, the timeline, the banners and the map's requests all read
-// it here, so that all of them show the same time.
+// What the pixels on the map are of: instant, layers, filters and style. The header, the timeline, the banners, the
+// legend, the cards and the map's requests all read it here, and never in the form. The form has the user's wish, which
+// the map may not show yet, or without contact not for hours.
 import { isField } from "./layers.js";
+import { subjectOf } from "./picture-request.js";
 import { now } from "./server.js";
 
 /** The server publishes a snapshot each minute, and the page polls four times a minute. Three minutes mean a fault. */
@@ -9,7 +11,8 @@ export const OLD_PICTURE_MILLISECONDS = 180_000;
 
 /** The state of a picture on the map.
  * @typedef {{
- *     request: { subject: string, key: string, time: number | null, asOf: number | null }, frameTime: number | null,
+ *     request: { subject: string, key: string, time: number | null, asOf: number | null, view: Billow.DrawnView },
+ *     frameTime: number | null,
  *     newestTime?: number | null, simulated: boolean, incomplete: boolean, failures: Map<string, string>,
  *     missedFailures?: Map<string, string>, isTorn?: boolean, hasField?: boolean,
  * }} ShownPicture
@@ -26,10 +29,11 @@ export const OLD_PICTURE_MILLISECONDS = 180_000;
  *     pictures: { current: ShownPicture | null, next: ShownPicture | null, isOutdated: boolean },
  * }} OnMap
  *
- * `time` is null if the map is empty. `isBehind` is true while the map does not yet show the latest request.
+ * `time` is null if the map is empty. `isBehind` is true while the map does not yet show the latest request, and
+ * `isOther` while it has other layers, filters or another style.
  * @typedef {{
  *     time: number | null, isLive: boolean, isForecast: boolean, isPlaying: boolean, isBehind: boolean,
- *     incomplete: boolean, isOld?: boolean,
+ *     isOther: boolean, incomplete: boolean, isOld?: boolean,
  * }} PictureState
  *
  * `isOld` is true if a live picture has not been updated for so long that its age has a banner. A live frame of hazards
@@ -56,21 +60,46 @@ export function pictureState(onMap) {
     const incomplete = (isMarkedIncomplete(onMap) && onMap.lacking?.length !== 0) || Boolean(onMap.absent?.length);
     if (frame) {
         const { time, live, forecast, playing, ready } = frame;
-        // While the timeline plays, the next frame is always loading. So `isBehind` is false then.
+        const isOther = isOtherThan(view, frame.view);
+        // While the timeline plays, the next frame is always loading, which does not count.
         return {
-            time, isLive: live, isForecast: forecast || time > now(), isPlaying: playing,
-            isBehind: !playing && (!ready || (view.time === null) !== live), incomplete,
+            time, isLive: live, isForecast: forecast || time > now(), isPlaying: playing, isOther,
+            isBehind: isOther || (!playing && (!ready || (view.time === null) !== live)), incomplete,
         };
     }
     const { current, isOutdated } = pictures;
     if (!current) return {
-        time: null, isLive: false, isForecast: false, isPlaying: false, isBehind: true, incomplete: false,
+        time: null, isLive: false, isForecast: false, isPlaying: false, isBehind: true, isOther: false,
+        incomplete: false,
     };
     const { time, asOf } = current.request;
     const shown = time ?? current.frameTime ?? asOf;
+    const isOther = isOtherThan(view, current.request.view);
     return {
+        isOther,
         isOld: time === null && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS,
         time: shown, isLive: time === null, isForecast: time !== null && time > now(),
-        isPlaying: false, isBehind: isOutdated || time !== view.time, incomplete,
+        isPlaying: false, isBehind: isOther || isOutdated || time !== view.time, incomplete,
     };
 }
+
+/** @param {Billow.View} view
+ * @param {Billow.DrawnView} drawn */
+const isOtherThan = (view, drawn) =>
+    subjectOf({ ...view, ...drawn, time: null }) !== subjectOf({ ...view, time: null });
+
+/** The view with the layers, filters, style and instant of the pixels on the map. Its other members are the user's. An
+ * empty map has the user's view.
+ * @param {OnMap} onMap
+ * @returns {Billow.View} */
+export function shownView(onMap) {
+    const { view, frame, pictures } = onMap;
+    const { time, isLive } = pictureState(onMap);
+    return { ...view, ...(frame ?? pictures.current?.request)?.view, time: isLive ? null : time ?? view.time };
+}
+
+/** Identifies the pixels on the map: what they are of, and of which state of the data a picture is.
+ * @param {OnMap} onMap */
+export const shownKey = (onMap) =>
+    `${subjectOf(shownView(onMap))} ${onMap.frame ? onMap.frame.time : onMap.pictures.current?.request.key}`;
+

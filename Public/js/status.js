@@ -4,9 +4,9 @@ import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
 import { age, dateTime, instantOf, shortTime } from "./format.js";
 import { FORECAST_SHAPES, isField, layerName, LAYERS } from "./layers.js";
-import { isMarkedIncomplete, pictureState } from "./picture-state.js";
+import { isMarkedIncomplete, pictureState, shownView } from "./picture-state.js";
 import { clockDifference, now } from "./server.js";
-import { filterText, opacityText, summary } from "./view.js";
+import { filterText, opacityText, settingsText, summary } from "./view.js";
 
 /** A live picture that is older than this has its age in the header, because an unattended page renews it rarely. */
 const STATED_AGE_MILLISECONDS = 60_000;
@@ -72,14 +72,14 @@ export class StatusBar {
         root.dataset.level = state.level;
         setText(byId("state-text"), state.text);
         setText(byId("times"), timesOf(knowledge));
-        setText(byId("summary"), summary(
-            knowledge.view, knowledge.contact.problem !== null || pictureState(knowledge).isOld));
+        const view = shownView(knowledge);
+        setText(byId("summary"), summary(view, knowledge.contact.problem !== null || pictureState(knowledge).isOld));
         const filtered = byId("filtered");
-        filtered.hidden = filterText(knowledge.view) === null;
-        setText(filtered, filterText(knowledge.view) ?? "");
+        filtered.hidden = filterText(view) === null;
+        setText(filtered, filterText(view) ?? "");
         const pale = byId("pale");
-        pale.hidden = opacityText(knowledge.view) === null;
-        setText(pale, opacityText(knowledge.view) ?? "");
+        pale.hidden = opacityText(view) === null;
+        setText(pale, opacityText(view) ?? "");
         document.title = wanted.has("simulated") ? "SIMULATED · Billow" : "Billow · turbulence map";
     }
 
@@ -106,7 +106,8 @@ export class StatusBar {
 /** All banners by their kind. The banner of the simulation comes first, then the others, worst first.
  * @param {Knowledge} knowledge */
 export function banners(knowledge) {
-    const { view, billow, pictures, problems } = knowledge;
+    const { billow, pictures, problems } = knowledge;
+    const view = shownView(knowledge);
     /** @type {Map<string, { level: string, text: string }>} */
     const found = new Map();
     /** @param {string} key
@@ -127,7 +128,10 @@ export function banners(knowledge) {
     add("stale", "warn", staleData(knowledge));
     add("incomplete", "warn", incompleteData(knowledge));
     add("sources", "warn", brokenSources(knowledge.server));
-    const { time, isLive, isForecast, isPlaying } = pictureState(knowledge);
+    const { time, isLive, isForecast, isPlaying, isOther } = pictureState(knowledge);
+    // Otherwise the header says "Loading…".
+    add("other", "warn", isOther && [...found.values()].some(({ level }) => level === "bad")
+        && `The map does not show your new settings yet. It still shows: ${settingsText(view)}.`);
     // While the timeline plays, the banner follows each frame. It stays at the live frame too, so that nothing moves.
     add("past", "past", time !== null && (isLive ? isPlaying && `Live picture: ${dateTime(time)}.` : isForecast
         ? `Forecast for ${dateTime(time)}, in ${age(time - now())}. Not live.${withoutForecast(view)}`
@@ -180,7 +184,8 @@ function mixedTimes({ contact: { problem }, pictures: { current }, frame, view }
 
 /** @param {Knowledge} knowledge */
 function staleData(knowledge) {
-    const { billow, server, view } = knowledge;
+    const { billow, server } = knowledge;
+    const view = shownView(knowledge);
     if (!billow) return null;
     const { time: shown, isOld } = pictureState(knowledge);
     if (isOld && shown !== null) {
@@ -273,8 +278,8 @@ export function stateOf(knowledge, wanted) {
     if (worst >= LEVELS.indexOf("bad")) return { level: "bad", text: wanted.has("contact") ? "No contact" : "Problem" };
     const { isLive, isForecast, isPlaying, isBehind, isOld } = pictureState(knowledge);
     const hasWarning = worst >= LEVELS.indexOf("warn");
-    if (isPlaying) return { level: hasWarning ? "warn" : "past", text: "Playing" };
     if (isBehind) return { level: "wait", text: "Loading…" };
+    if (isPlaying) return { level: hasWarning ? "warn" : "past", text: "Playing" };
     if (isLive && knowledge.contact.isSilent) return { level: "wait", text: "Checking contact…" };
     if (isOld) return { level: "warn", text: "Old picture" };
     if (!isLive) return { level: hasWarning ? "warn" : "past", text: isForecast ? "Forecast" : "Past" };

@@ -235,12 +235,16 @@ const originTexts = ({ category, sources }) => [
  * @param {Billow.View} view
  * @param {boolean} isLost  whether contact is lost, so that the live picture is not renewed */
 export function summary(view, isLost = false) {
-    return [
-        view.time === null ? (isLost ? "Not live" : "Live") : dateTime(view.time), hoursText(view.hours),
-        bandText(view.minAltitude, view.maxAltitude), severitiesText(view), ...originTexts(view),
-        view.layers.map((id) => [layerName(id), ...opacitiesOf(view, [id])].join(" at ")).join(", "),
-    ].join(" · ");
+    const time = view.time === null ? (isLost ? "Not live" : "Live") : dateTime(view.time);
+    return `${time} · ${settingsText(view)}`;
 }
+
+/** The view's filters and layers in one line.
+ * @param {Billow.View} view */
+export const settingsText = (view) => [
+    hoursText(view.hours), bandText(view.minAltitude, view.maxAltitude), severitiesText(view), ...originTexts(view),
+    view.layers.map((id) => [layerName(id), ...opacitiesOf(view, [id])].join(" at ")).join(", "),
+].join(" · ");
 
 /** The opacities of those layers that are translucent: "30 %".
  * @param {Billow.View} view

@@ -109,11 +109,12 @@ export class TimelinePlayer extends TimelinePart {
     get times() { return this.#frames.map((frame) => frame.time); }
     /** The instant of the frame on the map; null before the first. Read only: see `goTo`. */
     get currentTime() { return this.#shown?.frame.time ?? null; }
-    /** The frame on the map; null before the first. While the requested frame loads, this is the previous one. */
+    /** The frame on the map with its template of tiles; null before the first. While the requested frame loads, this
+     * is the previous one. */
     get shown() {
         if (!this.#shown) return null;
-        const { time, live, forecast, incomplete } = this.#shown.frame;
-        return { time, live, forecast, incomplete, ready: this.#shown.frame.url === this.#wanted?.url };
+        const { time, live, forecast, incomplete, url } = this.#shown.frame;
+        return { time, live, forecast, incomplete, url, ready: url === this.#wanted?.url };
     }
     get isPlaying() { return this.clock.isPlaying; }
     get speed() { return this.clock.speed; }
@@ -227,6 +228,8 @@ export class TimelinePlayer extends TimelinePart {
                 const response = await fetch(address, { signal, cache: "no-cache", headers: headers() });
                 return { response, body: await response.json() };
             });
+            // The options may be others meanwhile.
+            if (abort !== this.#request || this.#ended) return;
             if (!response.ok) throw new Error(body.detail ?? `${response.status}`);
             /** @type {ManifestLayer[]} */
             const layers = body.layers;

@@ -424,6 +424,46 @@ def frames_described(viewer):
     assert viewer.page.evaluate("history.length") == entries
 
 
+def filtered_frame(viewer):
+    """on a frame, cards and the legend follow filters and layers; while the timeline plays, cards name their time"""
+    viewer.open("#layers=hexagons&span=-1h&map=6/0/-140&place=0/-140&route=KORD+KMKE&severity=4")
+    card = "document.querySelector('#details-body').textContent"
+    viewer.until(f"{card}.includes('No report here')")
+    assert viewer.page.is_hidden("#details-time")
+    viewer.page.click("#step-back")
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.until_shown()
+    for severity, text in (("0", ""), ("3", "Only Moderate or worse")):
+        viewer.page.select_option("#severity", severity)
+        viewer.until("(text) => document.querySelector('#filtered').textContent === text", text)
+        viewer.until(f"(text) => text ? {card}.includes(text) : !{card}.includes('Only ')", text)
+    viewer.page.check("#layers input[value='gtg']", force=True)
+    viewer.until("document.querySelector('#legend').textContent.includes('Computed, not observed')")
+    viewer.page.uncheck("#layers input[value='gtg']", force=True)
+    viewer.until("!document.querySelector('#legend').textContent.includes('Computed, not observed')")
+    viewer.eventually(lambda: re.fullmatch(r"This card is for [\d:]+Z\.", viewer.text("#details-time")))
+    viewer.page.click("#play")
+    for part in ("details", "route"):
+        viewer.eventually(lambda: re.search(r" is for .*Z\. The map plays on\.", viewer.text(f"#{part}-time")))
+
+
+def steps_from_live(viewer):
+    """one step from Live leads to the frame beside the live one, also if the timeline has forecasts"""
+    viewer.open()
+    viewer.until_field("-102,36,-98,40")
+    viewer.open("#layers=gtg,hexagons&map=4/39/-100")
+    viewer.until("document.querySelectorAll('#marks span').length > 10")
+    live = int(viewer.page.input_value("#scrubber"))
+    assert 0 < live < int(viewer.page.get_attribute("#scrubber", "max")), live
+    for button, state, step in (("#step-back", "Past", -1), ("#step-forward", "Forecast", 1)):
+        viewer.page.click(button)
+        viewer.until("(state) => document.querySelector('#state-text').textContent === state", state)
+        viewer.eventually(lambda: int(viewer.page.input_value("#scrubber")) == live + step)
+        viewer.page.click("#to-live")
+        viewer.until("document.querySelector('#frame-time').textContent === 'Live'")
+        viewer.until_shown()
+
+
 def space_plays(viewer):
     """the space bar plays and pauses, but not in other controls"""
     viewer.open()
@@ -1240,6 +1280,18 @@ def bad_link(viewer):
     viewer.until("!document.querySelector('#banners').textContent.includes('This link')")
 
 
+def link_during_move(viewer):
+    """a link that opens while the map ends a move is kept"""
+    viewer.open("#layers=hexagons")
+    viewer.page.evaluate("""() => {
+        location.hash = "#map=5/50/10&layers=pireps&hours=4";
+        billow.map.jumpTo({ center: [0, 0] });
+    }""")
+    viewer.until("document.querySelector('#history input:checked').value === '4'")
+    viewer.until_shown()
+    viewer.eventually(lambda: "map=5.00/50.000/10.000&layers=pireps&hours=4" in viewer.hash())
+
+
 def instant_without_data(viewer):
     """an instant ahead of the data or before it is reported in plain words, also from a link as RFC 3339"""
     viewer.expected = ["404", "400"]
@@ -1872,6 +1924,29 @@ def lost_contact(viewer):
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
 
 
+def words_of_pixels(viewer):
+    """without contact the words keep the filter of the pixels, and a banner says that the new one is not on the map"""
+    viewer.open("#layers=hexagons&map=4/39/-100&severity=3")
+    viewer.eventually(lambda: viewer.text("#filtered") == "Only Moderate or worse")
+    viewer.eventually(lambda: viewer.page.locator("#legend .filtered-out").count() == 3)
+    viewer.expected = ["ERR_", "Failed to load"]
+    viewer.page.route("**/*", lambda route: route.abort())
+    viewer.page.select_option("#severity", "0")
+    viewer.eventually(lambda: "The map does not show your new settings yet" in viewer.text("#banners"))
+    assert viewer.text("#state-text") == "No contact" and viewer.page.get_attribute("#map", "aria-busy") == "true"
+    assert viewer.text("#filtered") == "Only Moderate or worse"
+    assert "Moderate or worse" in viewer.page.text_content("#summary")
+    assert viewer.page.locator("#legend .filtered-out").count() == 3
+    # The buttons are a part of the form.
+    assert viewer.page.locator("#legend [data-severity='0'][aria-pressed=true][aria-busy=true]").count() == 1
+    viewer.page.unroute("**/*")
+    viewer.page.evaluate("dispatchEvent(new Event('online'))")
+    viewer.eventually(lambda: viewer.page.locator("#legend .filtered-out").count() == 0)
+    viewer.eventually(lambda: viewer.page.locator("#filtered").is_hidden())
+    viewer.eventually(lambda: "new settings" not in viewer.text("#banners"))
+    viewer.until_shown()
+
+
 def missing_tiles(viewer):
     """a place whose tiles can't be loaded is hatched, in pictures and frames, in each size and scheme"""
     viewer.expected = ["503"]
@@ -2405,6 +2480,24 @@ def layouts(viewer):
             assert viewer.page.is_visible("#scrubber"), (hash, width, height)
 
 
+def live_button(viewer):
+    """on an upright phone the button Live does not cover the time of a forecast"""
+    viewer.page.set_viewport_size({"width": 390, "height": 844})
+    viewer.open()
+    viewer.until_field("-102,36,-98,40")
+    instant = time.strftime("%Y%m%dT%H%M00Z", time.gmtime(time.time() + 5 * 3600))
+    viewer.open(f"#layers=gtg,hexagons&map=4/39/-100&time={instant}")
+    viewer.eventually(lambda: "forecast, in " in viewer.text("#frame-age"))
+    apart = viewer.page.evaluate("""() => {
+        const button = document.querySelector("#to-live").getBoundingClientRect();
+        const text = document.createRange();
+        text.selectNodeContents(document.querySelector(".clock"));
+        const { width, left } = button;
+        return width > 0 && [...text.getClientRects()].every(({ right }) => right <= left);
+    }""")
+    assert apart, viewer.text("#frame-age")
+
+
 def many_warnings(viewer):
     """three warnings cover nothing else and leave a part of the map; on a small phone a tap shows all their words"""
     def make_stale(body):
@@ -2919,21 +3012,23 @@ def lost_flight(viewer):
 
 ALL = [
     live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
-    busy_with_all_layers, play_and_pause, frames_described, space_plays, scrub, incomplete_frame, field_in_view,
-    one_time,
+    busy_with_all_layers, play_and_pause, frames_described, filtered_frame, steps_from_live, space_plays,
+    scrub, incomplete_frame, field_in_view, one_time,
     forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
     frame_in_parts, filters_keep_playing, zoomed_out, ground, names_beside_labels, names_beside_reports,
     online_base_map, globe,
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
-    incomplete_instant, absent_field, typed_instant, bad_link, instant_without_data, inspect_place, inspect_beside,
+    incomplete_instant, absent_field, typed_instant, bad_link, link_during_move, instant_without_data,
+    inspect_place, inspect_beside,
     route, route_ahead, route_without_field, wrong_route, route_without_contact,
     route_without_places, route_uncovered, route_through_turbulence, route_suggestions,
     pick_points, follow_flight, lost_flight, open_cards,
     take_along, take_pictures, new_user,
-    torn_picture, lost_contact, lost_module, lost_graphics, missing_tiles, resting, visible_again, offline,
+    torn_picture, lost_contact, words_of_pixels, lost_module, lost_graphics, missing_tiles, resting,
+    visible_again, offline,
     two_servers, silent_server, key_entry,
-    narrow_screen, layouts, many_warnings, place_beside_card, route_beside_place, place_of_link, escape_in_dialog,
-    whole_choices, readers_settings, on_paper, level_colours,
+    narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
+    escape_in_dialog, whole_choices, readers_settings, on_paper, level_colours,
     accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,
     status_page,

@@ -26,12 +26,14 @@ export class TimelinePlayer extends TimelinePart {
     get times(): number[];
     /** The instant of the frame on the map; null before the first. Read only: see `goTo`. */
     get currentTime(): number | null;
-    /** The frame on the map; null before the first. While the requested frame loads, this is the previous one. */
+    /** The frame on the map with its template of tiles; null before the first. While the requested frame loads, this
+     * is the previous one. */
     get shown(): {
         time: number;
         live: boolean;
         forecast: boolean;
         incomplete: boolean;
+        url: string;
         ready: boolean;
     } | null;
     get isPlaying(): boolean;

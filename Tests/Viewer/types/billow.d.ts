@@ -98,6 +98,7 @@ declare namespace Billow {
         /** The requested instant, or null for live. */
         time: number | null;
         asOf: number | null;
+        view: DrawnView;
     }
 
     interface SourceStatus {
@@ -234,7 +235,14 @@ declare namespace Billow {
         playing: boolean;
         /** Whether it is the requested frame. */
         ready: boolean;
+        view: DrawnView;
     }
+
+    /** The members of a view that the pixels of a picture or frame depend on, besides the instant. */
+    type DrawnView = Pick<
+        View, "layers" | "opacities" | "hours" | "minAltitude" | "maxAltitude" | "minSeverity" | "severities"
+        | "category" | "sources" | "style"
+    >;
 
     /** A style of `/styles`. */
     interface Style {

@@ -1,8 +1,12 @@
 // @ts-check
-import { isMarkedIncomplete, lackedFields, OLD_PICTURE_MILLISECONDS, pictureState } from "/js/picture-state.js";
+import {
+    isMarkedIncomplete, lackedFields, OLD_PICTURE_MILLISECONDS, pictureState, shownKey, shownView,
+} from "/js/picture-state.js";
+import { cardTimeText } from "/js/card-times.js";
+import { drawnView } from "/js/picture-request.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
-import { equal, test } from "../harness.js";
+import { equal, ok, test } from "../harness.js";
 
 const { view } = parseHash("");
 const NOON = Date.UTC(2026, 6, 21, 12);
@@ -10,7 +14,8 @@ const NOON = Date.UTC(2026, 6, 21, 12);
 /** @param {number | null} time
  * @param {number | null} [frameTime] */
 const picture = (time, frameTime = null) => ({
-    request: { subject: "s", key: "k", time, asOf: NOON }, frameTime, simulated: false, incomplete: false,
+    request: { subject: "s", key: "k", time, asOf: NOON, view: drawnView(view) }, frameTime, simulated: false,
+    incomplete: false,
     failures: new Map(),
 });
 /** @param {Partial<import("/js/picture-state.js").OnMap>} difference
@@ -19,7 +24,9 @@ const onMap = (difference) => ({
     view, frame: null, billow: null, lacking: null,
     pictures: { current: picture(null), next: null, isOutdated: false }, ...difference,
 });
-const FRAME = { time: NOON, live: false, forecast: false, incomplete: true, playing: false, ready: true };
+const FRAME = {
+    time: NOON, live: false, forecast: false, incomplete: true, playing: false, ready: true, view: drawnView(view),
+};
 
 test("an empty map has no time", () => {
     const { time, isBehind } = pictureState(onMap({ pictures: { current: null, next: null, isOutdated: false } }));
@@ -49,11 +56,47 @@ test("a picture of a future instant is a forecast", () => {
 test("the timeline's frame replaces the picture, and a playing timeline is never behind", () => {
     const past = { ...view, time: NOON };
     equal(pictureState(onMap({ view: past, frame: FRAME })), {
-        time: NOON, isLive: false, isForecast: false, isPlaying: false, isBehind: false, incomplete: true,
+        time: NOON, isLive: false, isForecast: false, isPlaying: false, isOther: false, isBehind: false,
+        incomplete: true,
     });
     equal(pictureState(onMap({ view: past, frame: { ...FRAME, ready: false } })).isBehind, true);
     equal(pictureState(onMap({ view, frame: FRAME })).isBehind, true, "the view is live");
     equal(pictureState(onMap({ view, frame: { ...FRAME, ready: false, playing: true } })).isBehind, false);
+});
+
+test("the words about the map are those of its pixels, and not those of the form, also on a frame", () => {
+    const wanted = { ...view, minSeverity: 4, layers: ["hexagons"], time: NOON, level: 37_000 };
+    const pictures = { current: picture(NOON), next: null, isOutdated: false };
+    const maps = [
+        onMap({ view: wanted, pictures }), onMap({ view: wanted, frame: FRAME }),
+        onMap({ view: wanted, frame: { ...FRAME, playing: true } }),
+    ];
+    for (const map of maps) {
+        const { minSeverity, layers, time, level } = shownView(map);
+        equal([minSeverity, layers, time, level], [0, view.layers, NOON, 37_000]);
+        const { isBehind, isOther } = pictureState(map);
+        equal([isBehind, isOther], [true, true]);
+    }
+    const renewed = { ...FRAME, view: drawnView(wanted) };
+    equal(pictureState(onMap({ view: wanted, frame: renewed })).isBehind, false);
+    ok(shownKey(onMap({ view: wanted, frame: renewed })) !== shownKey(onMap({ view: wanted, frame: FRAME })),
+        "cards follow the filter of a frame");
+});
+
+test("a card names its time while the timeline plays, and unless the live picture on the map is the card's", () => {
+    const at = NOON - 7_200_000;
+    const live = { view, at }, past = { view: { ...view, time: at }, at: NOON };
+    equal(cardTimeText(onMap({}), null), "");
+    equal(cardTimeText(onMap({}), live), "");
+    equal(cardTimeText(onMap({ frame: { ...FRAME, time: at } }), past), "This card is for 21 Jul 2026 10:00Z.");
+    for (const card of [live, past]) {
+        equal(cardTimeText(onMap({ frame: FRAME }), card),
+            "This card is for 21 Jul 2026 10:00Z. The map shows another picture.");
+        equal(cardTimeText(onMap({ frame: { ...FRAME, playing: true } }), card),
+            "This card is for 21 Jul 2026 10:00Z. The map plays on.");
+    }
+    const filtered = { view: { ...view, minSeverity: 3 }, at };
+    ok(cardTimeText(onMap({}), filtered).endsWith("The map shows another picture."), "another filter");
 });
 
 test("a mark of missing data applies unless no data is missing in view", () => {

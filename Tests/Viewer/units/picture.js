@@ -1,5 +1,7 @@
 // @ts-check
 import { Pictures } from "/js/picture.js";
+import { drawnView } from "/js/picture-request.js";
+import { parseHash } from "/js/view.js";
 import { equal, flushMicrotasks, ManualTime, ok, test, withResponses } from "../harness.js";
 
 /** A map whose loaded sources a test defines. */
@@ -41,11 +43,13 @@ class FakeMap {
     }
 }
 
+const DRAWN = drawnView(parseHash("").view);
+
 /** @param {string} subject
  * @param {string} version */
 const request = (subject, version) =>
     ({
-        tileJSON: { tiles: [] }, subject, key: `${subject} ${version}`, time: null, asOf: 1,
+        tileJSON: { tiles: [] }, subject, key: `${subject} ${version}`, time: null, asOf: 1, view: DRAWN,
         parts: [{ layers: [subject], key: version, template: `tiles/${subject}/{z}/{x}/{y}.png`, opacity: 1 }],
     });
 

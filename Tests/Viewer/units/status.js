@@ -1,6 +1,7 @@
 // @ts-check
 import { sourceState as stateOfSource } from "/js/source-state.js";
 import { banners, emptyKnowledge, stateOf, timesOf } from "/js/status.js";
+import { drawnView } from "/js/picture-request.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
@@ -12,7 +13,10 @@ function knowing(difference) {
     const time = now();
     const iso = new Date(time - 5_000).toISOString();
     const picture = {
-        request: { subject: "s", key: "k", time: difference.view?.time ?? null, asOf: time - 5_000 },
+        request: {
+            subject: "s", key: "k", time: difference.view?.time ?? null, asOf: time - 5_000,
+            view: drawnView(difference.view ?? parseHash("").view),
+        },
         frameTime: null, simulated: false, incomplete: false, failures: new Map(),
     };
     return {
@@ -33,7 +37,10 @@ function shown(difference) {
     return { found, keys: [...found.keys()], state: stateOf(knowledge, found) };
 }
 
-const FRAME = { time: now() - 600_000, live: false, forecast: false, incomplete: true, playing: false, ready: true };
+const FRAME = {
+    time: now() - 600_000, live: false, forecast: false, incomplete: true, playing: false, ready: true,
+    view: drawnView(parseHash("").view),
+};
 const HOLE = /INCOMPLETE: Some data is missing from this picture/;
 
 test("the header states the age of a live picture that is older than a minute", () => {
@@ -47,6 +54,18 @@ test("the header states the age of a live picture that is older than a minute", 
     ok(/^Picture [^,]*Z · data 30 s old$/.test(times(30_000)), times(30_000));
     // The picture shows no data that is newer than itself.
     ok(/^Picture [^,]*Z, 1 min 30 s old · data 1 min 30 s old$/.test(times(90_000)), times(90_000));
+});
+
+test("without contact, a banner says that the map does not have the new settings, and names its own", () => {
+    const { pictures, view } = knowing({});
+    const wanted = { ...view, minSeverity: 3 };
+    const contact = { since: now(), problem: "no response" };
+    const text = shown({ view: wanted, pictures, contact }).found.get("other")?.text ?? "";
+    ok(text.startsWith("The map does not show your new settings yet. It still shows: ")
+        && text.includes("All severities"), text);
+    equal(shown({ view: wanted, pictures }).state, { level: "wait", text: "Loading…" });
+    const playing = { ...FRAME, playing: true, incomplete: false };
+    equal(shown({ view: wanted, frame: playing }).state, { level: "wait", text: "Loading…" });
 });
 
 test("an old picture and a silent server are not live", () => {
