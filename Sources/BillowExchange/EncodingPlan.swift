@@ -4,7 +4,8 @@ import Turbulence
 /// A schema prepared for encoding: each name as bytes, and the accessor of its value. Encoding a property takes one
 /// call of a typed function, without allocations.
 struct EncodingPlan<Record>: Sendable {
-    /// A property. It is a class, because a writer would retain the name and the function of a structure for each value.
+    /// A property. It is a class, because a writer would retain the name and the function of a structure for each
+    /// value.
     final class Step: Sendable {
         let property: StaticString
         /// The encoded name for JSON.

@@ -21,7 +21,7 @@ async function withCard(body) {
         remove() { return this; }
     }
     const legend = { entry: (/** @type {number} */ severity) => ({ fill: "#000000", label: NAMES[severity] }) };
-    const callbacks = { left() {}, changed() {}, placed() {}, follow() {} };
+    const callbacks = { left() {}, changed() {}, placed() {}, follow() {}, loaded() {} };
     const any = (/** @type {unknown} */ value) => /** @type {any} */ (value);
     const inspector = new Inspector(any(map), any({ Marker }), any(legend), () => view, callbacks);
     const words = (/** @type {string} */ selector) =>
