@@ -1627,7 +1627,8 @@ def route_suggestions(viewer):
     viewer.page.click("#route-form .go")
     viewer.until("document.querySelector('#route-body h3')?.textContent === 'LSZB EDDS'")
     viewer.until("document.querySelector('#route-body').textContent.includes('planned FL210')")
-    viewer.eventually(lambda: viewer.text("#route-note").endswith("FUSSE"))
+    viewer.eventually(lambda: "FUSSE" in viewer.text("#route-note"))
+    viewer.eventually(lambda: "departure time 09:00Z, speed 350 kt" in viewer.text("#route-note"))
     viewer.eventually(lambda: "route=LSZB+EDDS&level=210" in viewer.hash())
 
 
