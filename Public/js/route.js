@@ -9,7 +9,7 @@ import { alertFilters, alertGroups, farthest, groupNodes, reportedText } from ".
 import { byId, element, swatch } from "./dom.js";
 import { greatCircle } from "./distance.js";
 import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
-import { CELLS, isField, layerName, LAYERS } from "./layers.js";
+import { CELLS, isField, layerName, LAYERS, WARNINGS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { levelsAround, SPEED_KNOTS, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
 import { getJSON, now, postJSON, ServerError } from "./server.js";
@@ -30,8 +30,6 @@ const MAX_FEATURES = 10_000;
 /** The server's limit for the distance of alerts. */
 const MAX_ALERT_NAUTICAL_MILES = 2_000;
 const CEILING_FEET = 60_000;
-/** The collections of issued areas that apply to a flight. */
-const HAZARDS = ["hazards", "advisories"];
 const SOURCE = "route";
 const COLOURS = { light: "#1552c4", dark: "#8fc4ff" };
 
@@ -260,7 +258,7 @@ export class RoutePanel {
         const arrival = departure + (length / SPEED_KNOTS) * 60 * MINUTE;
         query.set("datetime", `${timeText(departure)}/${timeText(arrival)}`);
         /** @type {Billow.FeatureCollection[]} */
-        const found = await Promise.all(HAZARDS.map((id) => getJSON(`collections/${id}/corridor`, query, signal)));
+        const found = await Promise.all(WARNINGS.map((id) => getJSON(`collections/${id}/corridor`, query, signal)));
         return {
             features: found.flatMap(({ features }) => features),
             incomplete: found.some(({ incomplete }) => incomplete),

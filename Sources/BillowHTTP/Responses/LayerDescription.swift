@@ -10,6 +10,8 @@ struct LayerDescription: Encodable, Sendable {
     /// The position among layers: those with a lower number lie below.
     var order: Int
     var isShownAtFirst: Bool
+    /// Whether its areas are warnings in force, which profiles and alerts name.
+    var isWarning: Bool
     /// The ids of the layers that it combines.
     var parts: [String]
 
@@ -28,6 +30,7 @@ struct LayerDescription: Encodable, Sendable {
         name = dataset.shortTitle
         order = dataset.stacking
         isShownAtFirst = dataset.isShownAtFirst
+        isWarning = dataset.isWarning
         parts = dataset.parts
     }
 }

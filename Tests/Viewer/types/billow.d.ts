@@ -4,7 +4,8 @@
 /** The module that the server generates from its catalogue of datasets. */
 declare module "*/datasets.js" {
     export const LAYERS: {
-        id: string; name: string; shape: string; order: number; isShownAtFirst: boolean; parts: string[];
+        id: string; name: string; shape: string; order: number; isShownAtFirst: boolean;
+        isWarning: boolean; parts: string[];
     }[];
     export const AREA_KINDS: Map<string, string>;
     export const ONLINE_BASE_MAP: { tiles: string; attribution: string } | null;
