@@ -1,5 +1,6 @@
 import BillowStore
 import SkyPath
+import TestSupport
 import Testing
 import Turbulence
 import UpstreamKit
@@ -156,10 +157,11 @@ struct FaultTests {
     @Test("an upstream that is not there is unreachable")
     func anUpstreamThatIsNotThereIsUnreachable() async throws {
         try await withRig(flights: 0) { rig in
-            // A port that was free a moment ago.
-            let port = try await UpstreamSimulator.withRunning(.init(flights: 0)) { _, baseURL in baseURL }
-            let (loop, states) = rig.loop(try rig.upstream(.v4, Mode.v4.query(), baseURL: port))
+            let refused = try SilentPort()
+            let address = "http://127.0.0.1:\(refused.number)"
+            let (loop, states) = rig.loop(try rig.upstream(.v4, Mode.v4.query(), baseURL: address))
             #expect(await loop.round() == .seconds(60))
+            withExtendedLifetime(refused) {}
             let state = try states.all.first.orMissing()
             #expect(state.isReachable == false && state.lastError?.code == .upstream(.unreachable) && !state.isRefused)
         }

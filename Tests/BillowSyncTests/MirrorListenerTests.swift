@@ -157,10 +157,8 @@ struct MirrorListenerTests {
 
     @Test("a connection that is refused again and again is tried less and less often")
     func refusedConnections() async throws {
-        // Nobody listens on the port of a server that has ended.
-        let port = Mutex(0)
-        try await ScriptedServer.withRunning(.bytes([])) { _, free in port.withLock { $0 = free } }
-        try await withListener(.bytes([]), port: port.withLock { $0 }) { signals, clock, _, _ in
+        let refused = try SilentPort()
+        try await withListener(.bytes([]), port: refused.number) { signals, clock, _, _ in
             for (number, seconds) in [3, 6, 12, 24, 48, 96, 192, 300, 300].enumerated() {
                 try await eventually("connection \(number)") {
                     signals.closed.count == number + 1 && clock.sleeps == [.seconds(seconds)]
@@ -172,6 +170,7 @@ struct MirrorListenerTests {
             }
             #expect(!signals.list.contains(.opened))
         }
+        withExtendedLifetime(refused) {}
     }
 
     /// An answer that is no stream of events, the error, and the pause in seconds.

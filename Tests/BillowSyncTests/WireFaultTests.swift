@@ -11,35 +11,6 @@ import UpstreamKit
 
 @testable import BillowSync
 
-/// A reserved port without a listener.
-private final class SilentPort: Sendable {
-    let number: Int
-    private let descriptor: Int32
-
-    init() throws {
-        #if canImport(Glibc)
-            let stream = Int32(SOCK_STREAM.rawValue)
-        #else
-            let stream = SOCK_STREAM
-        #endif
-        let descriptor = socket(AF_INET, stream, 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        self.descriptor = descriptor
-        number = Int(UInt16(bigEndian: address.sin_port))
-        try #require(isBound && number > 0)
-    }
-
-    deinit { close(descriptor) }
-}
-
 /// What can go wrong on the wire, over real sockets. The state says what, stored data is still served, and the next
 /// good answer ends it.
 @Suite("Every fault of the wire")

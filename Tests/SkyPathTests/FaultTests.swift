@@ -139,12 +139,11 @@ struct FaultTests {
 
     @Test("a port without a listener is unreachable")
     func portWithoutListener() async throws {
-        // The port was free a moment ago: it belonged to a simulator that has stopped.
-        let port = try await UpstreamSimulator.withRunning(.init(flights: 0)) { _, baseURL in baseURL }
+        let port = try SilentPort()
         let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
         let client = try SkyPathClient(
             configuration: SkyPathConfiguration(
-                environment: .custom(port), apiKey: try unwrap(Secret("demo"))),
+                environment: .custom("http://127.0.0.1:\(port.number)"), apiKey: try unwrap(Secret("demo"))),
             httpClient: http)
         do throws(UpstreamError) {
             _ = try await client.map(SkyPathMapQuery(.hours(2)))
@@ -155,6 +154,7 @@ struct FaultTests {
                 return try await http.shutdown()
             }
         }
+        withExtendedLifetime(port) {}
         try await http.shutdown()
     }
 
