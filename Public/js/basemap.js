@@ -33,7 +33,7 @@ const AIRPORT_ZOOMS = [AIRPORT_ZOOM, 7, 7, 9, 9];
 export const CITIES = "cities";
 export const CITY_ZOOM = 4;
 export const CITY_SIGN = "city:";
-const PLACES = "place";
+export const PLACES = "place";
 const EMPTY = { type: "FeatureCollection", features: [] };
 /** The source and layer of the places without a picture, which missing-areas.js fills; the image of its hatch. */
 export const MISSING = "missing";
@@ -191,7 +191,7 @@ export function setTheme(map, newTheme) {
 const drawn = new Set();
 
 /** @param {string} id */
-const imageOf = (id) => (id === MISSING_HATCH ? hatchImage() : nameImage(id));
+export const imageOf = (id) => (id === MISSING_HATCH ? hatchImage() : nameImage(id));
 
 /** The hatch of places without a picture: the lines of the server's hatch of missing data, bolder and over a veil. */
 function hatchImage() {
@@ -245,28 +245,4 @@ function nameImage(id) {
         context.fill();
     }
     return context.getImageData(0, 0, context.canvas.width, context.canvas.height);
-}
-
-/** A name on the map: its image at two pixels per point, and the north-west corner of it on the page.
- * @typedef {{ image: ImageData, x: number, y: number, isCity: boolean }} MapSign */
-
-/** The names that the map shows, where it shows them. A globe has none, because pictures are flat.
- * @param {maplibregl.Map} map
- * @returns {MapSign[]} */
-export function signsOnMap(map) {
-    if (map.getProjection()?.type === "globe") return [];
-    const layers = [CITIES, AIRPORTS, PLACES].filter((id) => map.getLayer(id));
-    /** @type {Map<string, MapSign>} */
-    const signs = new Map();
-    for (const { layer, geometry, properties } of map.queryRenderedFeatures({ layers })) {
-        const image = imageOf(properties[layer.id === PLACES ? "name" : "sign"]);
-        const { x, y } = map.project(geometry.coordinates);
-        const [width, height] = [image.width / 2, image.height / 2];
-        const isCity = layer.id === CITIES;
-        const left = layer.id === AIRPORTS ? x - 6 : x - width / 2;
-        const top = isCity ? y - 7 - height : y - height / 2;
-        // A name near the edge of two tiles comes twice.
-        signs.set(`${properties.sign ?? properties.name}`, { image, x: left, y: top, isCity });
-    }
-    return [...signs.values()];
 }

@@ -18,9 +18,6 @@ export const CELLS = layerWith("cells");
 export const AIRCRAFT = layerWith("aircraft");
 export const TRACKS = layerWith("tracks");
 
-/** The layers of warnings in force, such as SIGMETs. */
-export const WARNINGS = LAYERS.filter(({ isWarning }) => isWarning).map(({ id }) => id);
-
 /** Whether a layer is a turbulence field.
  * @param {string} requested */
 export const isField = (requested) => LAYERS.some(({ id, shape }) => id === requested && shape === FIELD_SHAPE);

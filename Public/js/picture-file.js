@@ -1,7 +1,7 @@
 // @ts-check
 // Completes the server's picture of the map for a file: the names of the map, "Not for navigation", the sources, and
 // the legends. Nothing but the time stamp and the scale bar lies over the map.
-import { signsOnMap } from "./basemap.js";
+import { AIRPORTS, CITIES, imageOf, PLACES } from "./basemap.js";
 import { withStrip } from "./png-strip.js";
 import { fetchResponse, ServerError } from "./server.js";
 
@@ -58,7 +58,7 @@ async function fetchPicture(url) {
 /** Draws names where the map has them, but not over the time stamp or the scale bar.
  * @param {CanvasRenderingContext2D} context
  * @param {{ width: number, height: number }} picture
- * @param {import("./basemap.js").MapSign[]} signs
+ * @param {MapSign[]} signs
  * @param {{ map: maplibregl.Map, box: string }} still */
 function drawSigns(context, picture, signs, { map, box }) {
     const [west, south, east, north] = box.split(",").map(Number);
@@ -141,4 +141,28 @@ function canvas(width, height) {
     if (!context) throw new Error("this browser does not support canvas drawing");
     Object.assign(context.canvas, { width, height });
     return context;
+}
+
+/** A name on the map: its image at two pixels per point, and the north-west corner of it on the page.
+ * @typedef {{ image: ImageData, x: number, y: number, isCity: boolean }} MapSign */
+
+/** The names that the map shows, where it shows them. A globe has none, because pictures are flat.
+ * @param {maplibregl.Map} map
+ * @returns {MapSign[]} */
+function signsOnMap(map) {
+    if (map.getProjection()?.type === "globe") return [];
+    const layers = [CITIES, AIRPORTS, PLACES].filter((id) => map.getLayer(id));
+    /** @type {Map<string, MapSign>} */
+    const signs = new Map();
+    for (const { layer, geometry, properties } of map.queryRenderedFeatures({ layers })) {
+        const image = imageOf(properties[layer.id === PLACES ? "name" : "sign"]);
+        const { x, y } = map.project(geometry.coordinates);
+        const [width, height] = [image.width / 2, image.height / 2];
+        const isCity = layer.id === CITIES;
+        const left = layer.id === AIRPORTS ? x - 6 : x - width / 2;
+        const top = isCity ? y - 7 - height : y - height / 2;
+        // A name near the edge of two tiles comes twice.
+        signs.set(`${properties.sign ?? properties.name}`, { image, x: left, y: top, isCity });
+    }
+    return [...signs.values()];
 }

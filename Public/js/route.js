@@ -9,7 +9,7 @@ import { alertFilters, alertGroups, farthest, groupNodes, reportedText } from ".
 import { byId, element, swatch } from "./dom.js";
 import { greatCircle } from "./distance.js";
 import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
-import { CELLS, isField, layerName, LAYERS, WARNINGS } from "./layers.js";
+import { CELLS, isField, layerName, LAYERS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { levelsAround, SPEED_KNOTS, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
 import { getJSON, now, postJSON, ServerError } from "./server.js";
@@ -30,6 +30,8 @@ const MAX_FEATURES = 10_000;
 /** The server's limit for the distance of alerts. */
 const MAX_ALERT_NAUTICAL_MILES = 2_000;
 const CEILING_FEET = 60_000;
+/** The layers of warnings in force, such as SIGMETs. */
+const WARNINGS = LAYERS.filter(({ isWarning }) => isWarning).map(({ id }) => id);
 const SOURCE = "route";
 const COLOURS = { light: "#1552c4", dark: "#8fc4ff" };
 
