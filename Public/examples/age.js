@@ -21,7 +21,7 @@ export async function showAge(url, renew) {
     }
 }
 
-/** The age of some data, and what is wrong with it, in a line. Data of another day has its date.
+/** Returns a line with the time of some data and its faults. Data of another day has its date.
  * @param {{ dataTime?: string | null, simulated?: boolean, stale?: boolean, incomplete?: boolean }} data
  * @param {string} now  ISO 8601 in UTC */
 export function ageText({ dataTime, simulated, stale, incomplete }, now = new Date().toISOString()) {

@@ -21,8 +21,8 @@ export function showCardTimes(onMap, cards) {
     }
 }
 
-/** The text of a card that says what it is for; empty for the live picture on the map. A card stays while the timeline
- * plays, and until its next content has arrived.
+/** Returns the text that names the time of a card. It is empty if the card is of the live picture on the map. A card
+ * stays while the timeline plays, and until its next content has arrived.
  * @param {OnMap} onMap
  * @param {Card} card  the view of the card's content, and when it was requested */
 export function cardTimeText(onMap, card) {

@@ -9,7 +9,7 @@ export class FrameViews {
     /** What the latest manifest was requested for.
      * @type {Billow.DrawnView} */
     #requested;
-    /** The frames of the latest manifest, and the frame on the map: template of tiles → what it shows.
+    /** What the frames of the latest manifest and the frame on the map show, by their templates of tiles.
      * @type {Map<string, Billow.DrawnView>} */
     #drawn = new Map();
     /** The first and the last instant of layers by their ids; null if unknown.
