@@ -40,6 +40,9 @@ public final class PicturePainter {
     /// - Returns: whether more sprites are waiting to be made.
     public func prepare() -> Bool { tiles.prepare(sprites: 100) }
 
+    /// Whether `prepare` has anything to do.
+    public var lacksSprites: Bool { tiles.lacksSprites }
+
     /// The PNG of a tile. A single layer of cells takes the exact path; other layers are drawn one over another.
     public func png(
         _ content: PictureContent, at coord: TileCoord, scale: TileScale, size: TileSize = .standard, style: Style,

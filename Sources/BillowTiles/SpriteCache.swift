@@ -139,6 +139,8 @@ final class SpriteQueue {
 
     init(_ store: SpriteCache) { self.store = store }
 
+    var isEmpty: Bool { pending.isEmpty }
+
     /// Queues cells. If the queue is full, they are dropped; they are queued again when they are next drawn.
     func enqueue(_ more: [PendingSprites]) {
         guard pendingCount < Self.maximumPending else { return }

@@ -100,6 +100,9 @@ public final class TilePainter {
     /// - Returns: whether more sprites are missing.
     public func prepare(sprites limit: Int) -> Bool { sprites.make(limit) }
 
+    /// Whether cells were drawn without sprites that could be made now.
+    var lacksSprites: Bool { !sprites.isEmpty }
+
     /// The coverage of each pixel by class before colours are applied, for tests.
     func shares(
         of content: TileContent, at coord: TileCoord, scale: TileScale, borders: [Int?]

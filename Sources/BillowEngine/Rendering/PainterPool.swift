@@ -58,10 +58,12 @@ final class PainterPool: Sendable {
     }
 
     /// Prepares every painter for its next images in the background, in steps of some tenths of a millisecond, and only
-    /// while no job paints. Does nothing if a preparation is already running.
+    /// while no job paints. Does nothing if no sprites are missing, and if a preparation is already running. The last
+    /// picture of many calls this when no other is painted.
     func prepare(on work: WorkExecutor, while isIdle: @escaping @Sendable () -> Bool) {
+        guard isIdle() else { return }
         let kits = state.withLock { state -> Int in
-            guard !state.isPreparing, !state.idle.isEmpty else { return 0 }
+            guard !state.isPreparing, state.idle.contains(where: \.painter.lacksSprites) else { return 0 }
             state.isPreparing = true
             return state.idle.count
         }
