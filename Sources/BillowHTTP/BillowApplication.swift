@@ -204,7 +204,7 @@ package struct BillowApplication: Sendable {
     /// All routes, which tests can reach without a socket.
     package func router() -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: InFlightMiddleware(readiness: readiness, answers: answers))
+        router.add(middleware: ResponseBudgetMiddleware(answers: answers))
         router.add(middleware: RequestJournalMiddleware(journal: journal))
         let table = RouteTable()
         let files = PublicFiles(
@@ -335,10 +335,10 @@ package struct BillowApplication: Sendable {
     func server(onListening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
         Application(
             router: router(),
-            server: HTTPServerBuilder { [microcache, journal, connections, configuration] responder in
+            server: HTTPServerBuilder { [microcache, journal, connections, readiness, configuration] responder in
                 HTTPServerChannel(
                     responder: responder, microcache: microcache, journal: journal, connections: connections,
-                    certificates: configuration.certificates,
+                    readiness: readiness, certificates: configuration.certificates,
                     refused: configuration.registry.counter(.rateLimited, ["address"]))
             },
             configuration: ApplicationConfiguration(
@@ -429,28 +429,19 @@ private struct Heartbeat: Service {
     }
 }
 
-/// Counts running requests, to the last byte of their bodies. A stream of events does not count.
-private struct InFlightMiddleware<Context: RequestContext>: RouterMiddleware {
-    let readiness: Readiness
+/// Limits the memory of a server's responses by its own budget.
+private struct ResponseBudgetMiddleware<Context: RequestContext>: RouterMiddleware {
     let answers: ResponseBudget
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        let answering = Readiness.ActiveRequest(readiness)
-        var response = try await ResponseBudget.$ofServer.withValue(answers) {
+        try await ResponseBudget.$ofServer.withValue(answers) {
             #if DEBUG
                 try await WorkExecutor.$isAnswering.withValue(true) { try await next(request, context) }
             #else
                 try await next(request, context)
             #endif
         }
-        guard response.headers[.contentType] != EventRoutes.mediaType else { return response }
-        let body = response.body
-        response.body = ResponseBody(contentLength: body.contentLength) { writer in
-            try await body.write(writer)
-            withExtendedLifetime(answering) {}
-        }
-        return response
     }
 }

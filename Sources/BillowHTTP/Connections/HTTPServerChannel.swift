@@ -23,6 +23,7 @@ struct HTTPServerChannel: ServerChildChannel {
     private let microcache: ResponseMicrocache
     private let journal: RequestJournal
     private let connections: ConnectionTable
+    private let readiness: Readiness
     private let timeouts: ConnectionTimeouts
     /// nil for connections without TLS.
     private let certificates: TLSCertificates?
@@ -32,7 +33,7 @@ struct HTTPServerChannel: ServerChildChannel {
 
     init(
         responder: @escaping HTTPChannelHandler.Responder, microcache: ResponseMicrocache, journal: RequestJournal,
-        connections: ConnectionTable, certificates: TLSCertificates? = nil,
+        connections: ConnectionTable, readiness: Readiness, certificates: TLSCertificates? = nil,
         refused: MetricRegistry.Counter = MetricRegistry().counter(.rateLimited, ["address"])
     ) {
         let isSecure = certificates != nil
@@ -57,6 +58,7 @@ struct HTTPServerChannel: ServerChildChannel {
         self.microcache = microcache
         self.journal = journal
         self.connections = connections
+        self.readiness = readiness
         timeouts = ConnectionTimeouts(connections.settings)
         self.certificates = certificates
         limiter = connections.settings.rateLimit.map { RateLimiter($0) }
@@ -190,7 +192,7 @@ struct HTTPServerChannel: ServerChildChannel {
         }
         let handlers: [(any ChannelHandler)?] = [
             RequestRulesHandler(deadlines, refusal: refusal), limit, MicrocacheHandler(microcache, journal),
-            RequestBodyHandler(),
+            RequestCountHandler(readiness), RequestBodyHandler(),
         ]
         return handlers.compactMap { $0 }
     }

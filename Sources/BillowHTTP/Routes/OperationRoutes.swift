@@ -234,16 +234,7 @@ package final class Readiness: Sendable {
     /// The requests whose last byte is not yet handed to the connection.
     var inFlight: Int { answering.load(ordering: .relaxed) }
 
-    /// A request in flight, for the lifetime of the object. A response may be dropped without its body, for example to
-    /// HEAD or to a disconnected client.
-    final class ActiveRequest: Sendable {
-        private let readiness: Readiness
+    func requestBegan() { answering.add(1, ordering: .relaxed) }
 
-        init(_ readiness: Readiness) {
-            self.readiness = readiness
-            readiness.answering.add(1, ordering: .relaxed)
-        }
-
-        deinit { readiness.answering.subtract(1, ordering: .relaxed) }
-    }
+    func requestsEnded(_ count: Int) { answering.subtract(count, ordering: .relaxed) }
 }
