@@ -13,7 +13,8 @@ Needs wrk and nginx (`Scripts/setup bench`), ogr2ogr (Debian's gdal-bin) and Map
   from a shapefile with an index, and encodes `png8`; its processes take tiles from one list. Zoom 4 is left out: Billow
   draws parents there.
 - **Warm**: the newest frames of a timeline under addresses with a version, 20 tiles of each, so that no client keeps
-  one; wrk goes through them in turn.
+  one; wrk goes through them in turn. The same with `If-None-Match`,
+  which 304 answers. wrk can't measure HEAD, because it waits for a body.
 """
 import argparse
 import http.client
@@ -32,19 +33,26 @@ PORT, NGINX_PORT = 18484, 18485
 ZOOMS = range(5, 10)
 STYLE = "skypath"
 
-# Goes through its part of a list in turns. `%P` in a path is the number of the turn, from the given one on.
+# Goes through its part of a list in turns. `%P` in a path is the number of the turn, from the given one on. A line may
+# have a tab and the tag of what the client has.
 WRK = """
-local paths, at, step, turn = {}, 0, 1, %d
-for line in io.lines("%s") do paths[#paths + 1] = line end
+local paths, tags, at, step, turn = {}, {}, 0, 1, %d
+for line in io.lines("%s") do
+  local path, tag = line:match("([^\t]*)\t?(.*)")
+  paths[#paths + 1] = path
+  tags[#paths] = tag ~= "" and { ["If-None-Match"] = tag } or nil
+end
 local threads = 0
 function setup(thread) thread:set("first", threads) threads = threads + 1 end
 function init() step = %d at = first + 1 - step end
 function request()
   at = at + step
   if at > #paths then at = (at - 1) %% step + 1 turn = turn + 1 end
-  return wrk.format("GET", (paths[at]:gsub("%%%%P", turn)))
+  return wrk.format("GET", (paths[at]:gsub("%%%%P", turn)), tags[at])
 end
-function response(status) if status ~= 200 and status ~= 204 then io.stderr:write("status " .. status .. "\\n") end end
+function response(status)
+  if status ~= 200 and status ~= 204 and status ~= 304 then io.stderr:write("status " .. status .. "\\n") end
+end
 function done(summary, latency)
   io.write(string.format("RESULT %%d %%f %%f %%f\\n", summary.requests, summary.duration / 1e6,
     latency:percentile(50) / 1000, latency:percentile(99) / 1000))
@@ -53,7 +61,8 @@ end
 
 
 def wrk(port, paths, folder, connections, seconds, turn=0):
-    """The number of answers, answers a second, and the median and p99 in ms."""
+    """The number of answers, answers a second, and the median and p99 in ms. A path may be followed by a tab and the
+    tag of what the client has."""
     threads = min(2, connections)
     (folder / "paths.txt").write_text("\n".join(paths) + "\n")
     (folder / "turns.lua").write_text(WRK % (turn, folder / "paths.txt", threads))
@@ -66,10 +75,19 @@ def wrk(port, paths, folder, connections, seconds, turn=0):
     return int(requests), int(requests) / float(duration), float(median), float(p99)
 
 
-def get(path):
-    connection = http.client.HTTPConnection(HOST, PORT, timeout=60)
+def answer_of(port, path):
+    connection = http.client.HTTPConnection(HOST, port, timeout=60)
     connection.request("GET", path)
-    answer = connection.getresponse()
+    return connection.getresponse()
+
+
+def tag(port, path):
+    """The entity tag of an answer."""
+    return answer_of(port, path).getheader("ETag")
+
+
+def get(path):
+    answer = answer_of(PORT, path)
     body = answer.read()
     if answer.status not in (200, 204):
         sys.exit(f"{answer.status} {path}: {body[:200]}")
@@ -172,15 +190,15 @@ def warm(options, folder):
     frames = next([frame["tiles"] for frame in layer["frames"]] for layer in manifest["layers"]
                   if layer["id"] == "hexagons")
     www = folder / "www"
-    paths = []
+    ours, theirs = [], []
     for number, frame in enumerate(frames):
         for x, y in [(x, y) for x in range(14, 19) for y in range(22, 26)]:
             address = frame.replace("{z}", "6").replace("{x}", str(x)).replace("{y}", str(y))
-            path = "/" + address.split("/", 3)[3]
             file = www / f"{number}-{x}-{y}.png"
             file.parent.mkdir(exist_ok=True)
-            file.write_bytes(get(path))
-            paths.append((path, "/" + file.name))
+            ours.append("/" + address.split("/", 3)[3])
+            theirs.append("/" + file.name)
+            file.write_bytes(get(ours[-1]))
     (folder / "nginx.conf").write_text(
         f"worker_processes 2; pid {folder}/nginx.pid; error_log {folder}/error.log; daemon off; user root;"
         f"events {{ worker_connections 2048; }} http {{ access_log off; sendfile on; tcp_nopush on; "
@@ -189,20 +207,29 @@ def warm(options, folder):
     nginx = subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf")], stderr=subprocess.DEVNULL)
     try:
         time.sleep(1)
-        print(f"\n{len(paths)} warm tiles in turn, mean {sum(f.stat().st_size for f in www.iterdir()) // len(paths)} "
-              f"bytes, {options.seconds} s each, the median of {options.rounds} rounds:\n")
-        heading("connections", "Billow/s", "p99 ms", "nginx/s", "p99 ms", "ratio")
-        for connections in (1, 16, 64, 256):
-            ours, theirs = [], []
-            for _ in range(options.rounds):
-                ours.append(wrk(PORT, [a for a, _ in paths], folder, connections, options.seconds))
-                theirs.append(wrk(NGINX_PORT, [b for _, b in paths], folder, connections, options.seconds))
-            mine, other = (quantile([rate for _, rate, *_ in found], 0.5) for found in (ours, theirs))
-            row(connections, f"{mine:,.0f}", f"{quantile([p for *_, p in ours], .5):.1f}", f"{other:,.0f}",
-                f"{quantile([p for *_, p in theirs], .5):.1f}", f"{mine / other:.2f}")
+        size = sum(file.stat().st_size for file in www.iterdir()) // len(ours)
+        print(f"\n{len(ours)} warm tiles in turn, mean {size} bytes, {options.seconds} s each, the median of "
+              f"{options.rounds} rounds:\n")
+        beside_nginx(options, folder, ours, theirs)
+        print("\nThe same by clients that have them:\n")
+        beside_nginx(options, folder, *([f"{path}\t{tag(port, path)}" for path in paths]
+                                        for port, paths in ((PORT, ours), (NGINX_PORT, theirs))))
     finally:
         nginx.terminate()
         nginx.wait()
+
+
+def beside_nginx(options, folder, ours, theirs):
+    """Prints a table of requests for both lists of paths, in turns."""
+    heading("connections", "Billow/s", "p99 ms", "nginx/s", "p99 ms", "ratio")
+    for connections in (1, 16, 64, 256):
+        mine, other = [], []
+        for _ in range(options.rounds):
+            mine.append(wrk(PORT, ours, folder, connections, options.seconds))
+            other.append(wrk(NGINX_PORT, theirs, folder, connections, options.seconds))
+        rate, their_rate = (quantile([rate for _, rate, *_ in found], 0.5) for found in (mine, other))
+        row(connections, f"{rate:,.0f}", f"{quantile([p for *_, p in mine], .5):.1f}", f"{their_rate:,.0f}",
+            f"{quantile([p for *_, p in other], .5):.1f}", f"{rate / their_rate:.2f}")
 
 
 def main():

@@ -276,8 +276,8 @@ struct MicrocacheTests {
     @Test(
         "a request that asks for more than its address is handed on, and its answer not kept",
         arguments: [
-            ("If-None-Match", "\"a\""), ("X-API-Key", "k"), ("Range", "bytes=0-1"), ("Content-Length", "0"),
-            ("Connection", "close"), ("Upgrade", "h2c"),
+            ("If-Match", "\"a\""), ("If-Modified-Since", "Mon, 30 Nov 2026 01:43:43 GMT"), ("X-API-Key", "k"),
+            ("Range", "bytes=0-1"), ("Content-Length", "0"), ("Connection", "close"), ("Upgrade", "h2c"),
         ])
     func more(name: String, value: String) throws {
         let connection = try primed()
@@ -289,16 +289,96 @@ struct MicrocacheTests {
         #expect(try connection.left()?.body == "picture")
     }
 
-    @Test("HEAD, POST and HTTP/1.0 are handed on")
+    @Test("POST and HTTP/1.0 are handed on")
     func methods() throws {
         let connection = try primed()
         let address = "/tiles/hexagons/latest/0/0/0.png"
-        for (method, version) in [(HTTPMethod.HEAD, HTTPVersion.http1_1), (.POST, .http1_1), (.GET, .http1_0)] {
+        for (method, version) in [(HTTPMethod.POST, HTTPVersion.http1_1), (.GET, .http1_0)] {
             try connection.ask(address, method, version)
             #expect(try connection.handedOn() == address)
             try connection.answer("")
             _ = try connection.left()
         }
+    }
+
+    @Test("HEAD gets the head of a cached answer, and its own answer is not cached")
+    func head() throws {
+        let connection = try Connection(answers)
+        let address = "/tiles/hexagons/latest/0/0/0.png"
+        try connection.ask(address, .HEAD)
+        #expect(try connection.handedOn() == address)
+        try connection.answer("")
+        _ = try connection.left()
+        try connection.ask()
+        #expect(try connection.handedOn() == address)
+        try connection.answer("picture")
+        _ = try connection.left()
+        try connection.ask(address, .HEAD)
+        let left = try #require(try connection.left())
+        #expect(left.head.status == .ok && left.head.headers.first(name: "ETag") == "\"a\"" && left.body.isEmpty)
+        #expect(left.head.headers.first(name: "Content-Type") == "image/png")
+    }
+
+    @Test(
+        "a client that has a cached picture gets 304, another the picture",
+        arguments: [
+            ("\"a\"", true), ("W/\"a\"", true), ("\"b\", \"a\"", true), ("*", true), ("\"b\"", false), ("a", false),
+            ("", false),
+        ], [HTTPMethod.GET, .HEAD])
+    func conditional(_ condition: (tags: String, isMet: Bool), method: HTTPMethod) throws {
+        let connection = try primed()
+        try connection.ask(
+            "/tiles/hexagons/latest/0/0/0.png", method, headers: ["Host": "billow", "If-None-Match": condition.tags])
+        let left = try #require(try connection.left())
+        #expect(left.head.status == (condition.isMet ? .notModified : .ok))
+        #expect(left.head.headers.contains(name: "Content-Type") != condition.isMet)
+        #expect(left.body == (condition.isMet || method == .HEAD ? "" : "picture"))
+        #expect(left.head.headers.first(name: "Cache-Control") == "public, max-age=9")
+        #expect(left.head.headers.first(name: "ETag") == "\"a\"")
+    }
+
+    @Test("several conditions count as one list of tags")
+    func conditions() throws {
+        let connection = try primed()
+        try connection.ask(headers: ["Host": "billow", "If-None-Match": "\"b\"", "if-none-match": "\"a\""])
+        #expect(try connection.left()?.head.status == .notModified)
+    }
+
+    @Test("a tag takes the place of a date")
+    func dated() throws {
+        let connection = try primed()
+        try connection.ask(
+            headers: [
+                "Host": "billow", "If-Modified-Since": "Mon, 30 Nov 2026 01:43:43 GMT", "If-None-Match": "\"a\"",
+            ])
+        #expect(try connection.left()?.head.status == .notModified)
+    }
+
+    @Test("a condition on an answer with several codings is handed on")
+    func conditionalCoding() throws {
+        let connection = try Connection(answers)
+        try connection.ask()
+        _ = try connection.handedOn()
+        try connection.answer(
+            "tile",
+            headers: [
+                "Content-Type": "application/vnd.mapbox-vector-tile", "Cache-Control": "public, max-age=9",
+                "ETag": "\"a\"", "Vary": "Accept-Encoding",
+            ])
+        _ = try connection.left()
+        try connection.ask(headers: ["Host": "billow", "If-None-Match": "\"a\""])
+        #expect(try connection.handedOn() != nil)
+    }
+
+    @Test("the answer to a condition that is not met is cached")
+    func changed() throws {
+        let connection = try Connection(answers)
+        try connection.ask(headers: ["Host": "billow", "If-None-Match": "\"old\""])
+        #expect(try connection.handedOn() != nil)
+        try connection.answer("picture")
+        _ = try connection.left()
+        try connection.ask()
+        #expect(try connection.left()?.body == "picture")
     }
 
     @Test("answers leave in the order of the requests")

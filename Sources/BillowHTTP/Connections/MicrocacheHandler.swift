@@ -1,4 +1,5 @@
 import BillowEngine
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import SpanKit
@@ -24,16 +25,26 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         var body = ByteBuffer()
     }
 
+    /// The reply to the current request, made of a cached answer.
+    private struct Reply {
+        var head: HTTPResponseHead
+        /// nil for HEAD and for a client that has the content.
+        var body: ByteBuffer?
+        var metrics: RequestMetrics.Route?
+        var method: String
+        var address: String
+        var id: String
+        var client: IPAddress?
+        /// The span that the client names; nil also where no spans are recorded.
+        var parent: String?
+        var requestedAt: NIODeadline
+    }
+
     private let microcache: ResponseMicrocache
     private let journal: RequestJournal
     /// The number of forwarded requests whose answers have not ended.
     private var forwarded = 0
-    /// The cached answer for the current request.
-    private var answer: ResponseMicrocache.CachedResponse?
-    /// The current request and its time of arrival.
-    private var current: (id: String, client: IPAddress?, address: String, at: NIODeadline)?
-    /// The span that the current request's client names; nil also where no spans are recorded.
-    private var parent: String?
+    private var reply: Reply?
     private var recording: Recording?
 
     init(
@@ -47,32 +58,51 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if forwarded == 0, context.channel.isWritable, Self.isPlain(head), isHostAllowed(head.headers) {
+            if forwarded == 0, context.channel.isWritable, let question = CacheQuestion(head),
+                isHostAllowed(head.headers)
+            {
                 let moment = microcache.moment
-                answer = microcache.answer(to: head.uri, at: moment, coding: Self.coding(head.headers))
-                if answer != nil {
-                    let id = journal.ids.id(head.headers.first(name: RequestIDs.header))
-                    current = (id, client(of: head, context.channel), head.uri, .now())
-                    if Spans.areRecorded { parent = head.headers.first(name: RequestTrace.header) }
-                    answer?.head.headers.add(name: RequestIDs.header, value: id)
-                    return
+                if let answer = microcache.answer(
+                    to: head.uri, at: moment, coding: CacheQuestion.coding(head.headers))
+                {
+                    reply = reply(with: answer, to: question, head, context.channel)
+                    if reply != nil { return }
+                } else if !question.isHead {
+                    recording = Recording(address: head.uri, requestHeaders: head.headers, moment: moment)
                 }
-                recording = Recording(address: head.uri, requestHeaders: head.headers, moment: moment)
             }
             forwarded += 1
         case .body:
-            if answer != nil { return }
+            if reply != nil { return }
         case .end:
-            if let answer {
-                self.answer = nil
-                context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
-                context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
+            if let reply {
+                self.reply = nil
+                context.write(wrapOutboundOut(.head(reply.head)), promise: nil)
+                if let body = reply.body { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
                 context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-                note(answer)
+                note(reply)
                 return
             }
         }
         context.fireChannelRead(data)
+    }
+
+    /// The reply to a question; nil if only the router knows it.
+    private func reply(
+        with answer: ResponseMicrocache.CachedResponse, to question: CacheQuestion, _ request: HTTPRequestHead,
+        _ channel: any Channel
+    ) -> Reply? {
+        guard let (cached, hasBody) = question.reply(with: answer.head) else { return nil }
+        var head = cached
+        let id = journal.ids.id(request.headers.first(name: RequestIDs.header))
+        head.headers.add(name: RequestIDs.header, value: id)
+        return Reply(
+            head: head, body: hasBody ? answer.body : nil,
+            metrics: question.isHead
+                ? journal.metrics.route(answer.metrics?.path, .head, status: Int(head.status.code)) : answer.metrics,
+            method: question.isHead ? "HEAD" : "GET", address: request.uri, id: id,
+            client: client(of: request, channel),
+            parent: Spans.areRecorded ? request.headers.first(name: RequestTrace.header) : nil, requestedAt: .now())
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -89,7 +119,8 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
                         head: head, body: recording.body, metrics: journal.metrics.route(ofAddress: recording.address),
                         immutableSeconds: Self.immutableSeconds(head)),
                     for: recording.address,
-                    coding: head.headers.contains(name: "Vary") ? Self.coding(recording.requestHeaders) : nil,
+                    coding: head.headers.contains(name: "Vary")
+                        ? CacheQuestion.coding(recording.requestHeaders) : nil,
                     at: recording.moment)
             }
             recording = nil
@@ -97,21 +128,18 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
-    private func note(_ answer: ResponseMicrocache.CachedResponse) {
-        guard let current else { return }
-        self.current = nil
-        let status = Int(answer.head.status.code)
-        let nanoseconds = (NIODeadline.now() - current.at).nanoseconds
-        answer.metrics?.note(status: status, nanoseconds: nanoseconds)
+    private func note(_ reply: Reply) {
+        let status = Int(reply.head.status.code)
+        let bytes = reply.body?.readableBytes ?? 0
+        let nanoseconds = (NIODeadline.now() - reply.requestedAt).nanoseconds
+        reply.metrics?.note(status: status, nanoseconds: nanoseconds)
         journal.accessLog?.note(
-            id: current.id, client: current.client, method: "GET", path: current.address.prefix { $0 != "?" },
-            status: status,
-            bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
+            id: reply.id, client: reply.client, method: reply.method, path: reply.address.prefix { $0 != "?" },
+            status: status, bytes: bytes, nanoseconds: nanoseconds)
         guard Spans.areRecorded else { return }
         RequestTrace.record(
-            id: current.id, parent: parent, route: answer.metrics, status: status,
-            bytes: answer.body.readableBytes, nanoseconds: nanoseconds)
-        parent = nil
+            id: reply.id, parent: reply.parent, route: reply.metrics, status: status, bytes: bytes,
+            nanoseconds: nanoseconds)
     }
 
     /// Whether the request names an allowed host. A host that a proxy tells is left to the router.
@@ -130,11 +158,6 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// The content coding that a client gets. Only vector tiles differ by it.
-    private static func coding(_ headers: HTTPHeaders) -> ContentCoding {
-        ContentCoding(accepted: headers["Accept-Encoding"].joined(separator: ","), .tiles)
-    }
-
     private func record(_ head: HTTPResponseHead) {
         if Self.isForAll(head) { recording?.head = head } else { recording = nil }
     }
@@ -149,20 +172,6 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // Most bodies are a single buffer, which isn't copied.
         if length == 0 { recording?.body = bytes } else { recording?.body.writeBuffer(&bytes) }
     }
-
-    /// Whether a request depends on its address only: without key, condition and body, on a connection that stays open.
-    private static func isPlain(_ head: HTTPRequestHead) -> Bool {
-        guard head.method == .GET, head.version == .http1_1, head.isKeepAlive else { return false }
-        for (name, _) in head.headers where decisive.contains(name.lowercased()) { return false }
-        return true
-    }
-
-    /// Headers that an answer may depend on besides `Accept-Encoding`. `Vary` then names them.
-    private static let decisive: Set = [
-        "authorization", "content-length", "cookie", "expect", "if-match", "if-modified-since", "if-none-match",
-        "if-range", "if-unmodified-since", "range", "transfer-encoding", "upgrade", "x-api-key",
-        RateLimitHandler.mark.lowercased(),
-    ]
 
     /// Whether an answer is a picture or a vector tile that is equal for all clients of the address.
     ///

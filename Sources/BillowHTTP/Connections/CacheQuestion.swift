@@ -1,0 +1,58 @@
+import NIOCore
+import NIOHTTP1
+
+/// A request that a cached answer may satisfy: it depends only on its address, and on the content that the client has.
+struct CacheQuestion {
+    let isHead: Bool
+    /// The tags of what the client has; nil without a condition.
+    private let known: EntityTags?
+
+    /// nil for a request with a key, a body or another condition, and on a connection that does not stay open. Browsers
+    /// send `If-Modified-Since` together with the tag, which takes its place.
+    ///
+    /// Source: RFC 9110 section 13.1.3
+    init?(_ head: HTTPRequestHead) {
+        guard head.method == .GET || head.method == .HEAD, head.version == .http1_1, head.isKeepAlive else {
+            return nil
+        }
+        var (isConditional, isDated) = (false, false)
+        for (name, _) in head.headers {
+            let name = name.lowercased()
+            if Self.decisive.contains(name) { return nil }
+            if name == Self.condition { isConditional = true }
+            if name == "if-modified-since" { isDated = true }
+        }
+        guard isConditional || !isDated else { return nil }
+        isHead = head.method == .HEAD
+        known = isConditional ? EntityTags(head.headers[Self.condition].joined(separator: ",")) : nil
+    }
+
+    /// The reply that a cached answer gives; nil if only the router knows it.
+    ///
+    /// Source: RFC 9110 sections 9.3.2 (HEAD), 13.1.2 (`If-None-Match`) and 15.4.5 (304)
+    func reply(with cached: HTTPResponseHead) -> (head: HTTPResponseHead, hasBody: Bool)? {
+        guard let known else { return (cached, !isHead) }
+        // Where an answer has several codings, the router repeats the tag in the form that the client has.
+        guard !cached.headers.contains(name: "Vary"), let tag = cached.headers.first(name: "ETag") else { return nil }
+        guard known.match(String(tag.dropFirst().dropLast())) else { return (cached, !isHead) }
+        var head = cached
+        head.status = .notModified
+        head.headers.remove(name: "Content-Type")
+        head.headers.remove(name: "Content-Length")
+        return (head, false)
+    }
+
+    /// The content coding that a client gets. Only vector tiles differ by it.
+    static func coding(_ headers: HTTPHeaders) -> ContentCoding {
+        ContentCoding(accepted: headers["Accept-Encoding"].joined(separator: ","), .tiles)
+    }
+
+    private static let condition = "if-none-match"
+
+    /// Headers that an answer may depend on besides `Accept-Encoding`. `Vary` then names them.
+    private static let decisive: Set = [
+        "authorization", "content-length", "cookie", "expect", "if-match", "if-range", "if-unmodified-since", "range",
+        "transfer-encoding", "upgrade", "x-api-key",
+        RateLimitHandler.mark.lowercased(),
+    ]
+}
