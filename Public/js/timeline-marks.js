@@ -12,11 +12,16 @@ const HOUR = 3_600_000;
 const LABEL_HOURS = [1, 2, 3, 6, 12, 24];
 const MAX_LABELS = 9;
 const BAR_PIXELS = 10;
+const COUNTED = "Bars of the whole world. Filled: cells with reports. Striped: points of the computed field. "
+    + "Each kind has its own scale.";
 /** The least time between two drawings of the loaded frames. */
 const READY_MILLISECONDS = 250;
 
 /** @typedef {{ time: string, forecast?: boolean, incomplete?: boolean, lead?: number }} ManifestFrame
- * @typedef {{ id: string, frames: ManifestFrame[], moderateOrWorse?: (number | null)[] }} ManifestLayer */
+ * @typedef {(number | null)[]} Counts  one per frame
+ * @typedef {{
+ *     id: string, frames: ManifestFrame[], moderateOrWorse?: Counts, fieldModerateOrWorse?: Counts,
+ * }} ManifestLayer */
 
 export class TimelineMarks {
     /** The instants of the frames, oldest first.
@@ -62,22 +67,22 @@ export class TimelineMarks {
         else this.#drawScale();
     }
 
-    /** Creates a mark per frame. Its height shows the number of cells with moderate turbulence or worse, if the server
-     * counts them.
+    /** Creates a mark per frame. Its bar shows how much moderate turbulence or worse the frame has, if the server
+     * counts it: in cells of reports, or in points of a field where the frame shows no cells.
      * @param {ManifestLayer} layer */
-    showFrames({ frames, moderateOrWorse: counts = [] }) {
+    showFrames({ frames, moderateOrWorse: cells = [], fieldModerateOrWorse: points = [] }) {
         const times = frames.map(({ time }) => Date.parse(time));
         // The player reports only changes of the loaded frames.
         if (times.join() !== this.times.join()) this.#ready = [];
         this.times = times;
         this.liveIndex = Math.max(0, frames.findLastIndex(({ forecast }) => forecast !== true));
-        this.#isCounted = counts.length > 0;
-        const max = Math.max(1, ...counts.map((count) => count ?? 0));
+        this.#isCounted = cells.length > 0 || points.length > 0;
+        const bars = countBars(cells, points);
         this.#scrubber.max = String(Math.max(frames.length - 1, 1));
         this.#marks.replaceChildren(...frames.map(({ forecast, incomplete }, index) => {
             const mark = element("span");
-            const share = (counts[index] ?? 0) / max;
-            if (share > 0) mark.append(countBar(share));
+            const bar = bars[index];
+            if (bar) mark.append(barOf(bar));
             mark.toggleAttribute("data-forecast", forecast === true);
             mark.toggleAttribute("data-incomplete", incomplete === true);
             return mark;
@@ -118,7 +123,8 @@ export class TimelineMarks {
             element("span", {}, `${clockTime(time).slice(0, 2)}Z`)));
         const present = placed(this.liveIndex / (times.length - 1), element("div", { className: "now" }));
         this.#scale.replaceChildren(present,
-            element("div", { className: "hours" }, element("b", {}, this.#isCounted ? "Moderate or worse" : "Frames"),
+            element("div", { className: "hours" },
+                this.#isCounted ? element("b", { title: COUNTED }, "Moderate or worse") : element("b", {}, "Frames"),
                 element("b", {}, "UTC"), ...hours),
             ...this.#layers.map((layer) => rowOf(layer, times)));
     }
@@ -180,10 +186,27 @@ function placed(share, node) {
     return node;
 }
 
-/** @param {number} share  the frame's count, relative to the highest count */
-function countBar(share) {
+/** The bar of each frame, or null for a frame without moderate turbulence. A field has values everywhere, and reports
+ * are where aircraft fly, so each kind has its own scale.
+ * @param {Counts} cells
+ * @param {Counts} points
+ * @returns {({ share: number, isField: boolean } | null)[]}  relative to the highest count of the kind */
+export function countBars(cells, points) {
+    const kinds = Array.from({ length: Math.max(cells.length, points.length) }, (_, index) =>
+        (typeof cells[index] === "number" ? { count: cells[index], isField: false }
+            : { count: points[index] ?? 0, isField: true }));
+    /** @param {boolean} isField */
+    const highest = (isField) => Math.max(1, ...kinds.map((kind) => (kind.isField === isField ? kind.count : 0)));
+    const [most, mostOfField] = [highest(false), highest(true)];
+    return kinds.map(({ count, isField }) =>
+        (count > 0 ? { share: count / (isField ? mostOfField : most), isField } : null));
+}
+
+/** @param {{ share: number, isField: boolean }} bar */
+function barOf({ share, isField }) {
     const bar = element("i");
+    bar.toggleAttribute("data-field", isField);
     bar.style.height = `${Math.max(2, Math.round(share * BAR_PIXELS))}px`;
-    bar.style.background = document.querySelector(SWATCH)?.getAttribute("fill") ?? "";
+    bar.style.setProperty("--bar", document.querySelector(SWATCH)?.getAttribute("fill") ?? "");
     return bar;
 }

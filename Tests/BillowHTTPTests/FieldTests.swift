@@ -52,6 +52,30 @@ struct FieldTests {
         return Set(picture.pixels.map { $0.alpha == 0 ? "none" : $0.hexadecimal })
     }
 
+    @Test("frames ahead count the points of the field, and no cells of observations that are not shown then")
+    func counts() async throws {
+        try await withWorld { world in
+            try await world.insert([try observation(try cell(10, 50), severity: .moderateSevere, at: -60)])
+            // Moderate begins at 20 hundredths; the column has 10 more than the lower level.
+            try await world.insertField(.forecast, run: -3_600, lead: 3_600, value: 9)
+            try await world.insertField(.forecast, run: -3_600, lead: 7_200, value: 10, missing: [0, 5, 7])
+            let path = "/timeline.json?layers=hexagons,gtg&composed=true&start=-1h&end=%2B1h&intervals=3&counts=true"
+            func lists(_ query: String = "") async throws -> (cells: [JSONValue], points: [JSONValue]) {
+                let layer = try #require(try await world.json(path + query)["layers"]?[0])
+                return (layer["moderateOrWorse"]?.items ?? [], layer["fieldModerateOrWorse"]?.items ?? [])
+            }
+            let all = try await lists()
+            #expect(all.cells == [.number(0), .number(1), .null])
+            #expect(all.points.count == 3 && all.points.suffix(2) == [.number(0), .number(320 - 3)])
+            let low = try await lists("&maxAltitude=31000")
+            #expect(low.points.suffix(2) == [.number(0), .number(0)])
+            let light = try await lists("&severity=1")
+            #expect(light.points.suffix(2) == [.number(0), .number(0)])
+            let alone = try await world.json("/timeline.json?layers=hexagons&counts=true")["layers"]?[0]
+            #expect(alone?["fieldModerateOrWorse"] == nil)
+        }
+    }
+
     @Test("a tile that was asked for before there was any field shows missing data once there are others")
     func lackingLater() async throws {
         try await withWorld { world in

@@ -686,6 +686,26 @@ def counted_frames(viewer):
     assert heights == sorted(heights) and heights[-1] == 10, heights
 
 
+def counted_forecasts(viewer):
+    """bars of frames ahead are striped and of the field, with a scale of their own"""
+    def count(manifest):
+        for layer in manifest["layers"]:
+            ahead = [frame.get("forecast", False) for frame in layer["frames"]]
+            layer["moderateOrWorse"] = [None if is_ahead else 7 for is_ahead in ahead]
+            layer["fieldModerateOrWorse"] = [9_000 if is_ahead else 100 for is_ahead in ahead]
+
+    viewer.change_answer("**/timeline.json*counts=true*", count)
+    viewer.open("#layers=hexagons,gtg&span=-2h%2B6h")
+    viewer.until("document.querySelectorAll('#marks span').length > 3"
+                 " && document.querySelector('#marks span[data-forecast] i')")
+    bars = viewer.page.evaluate(
+        "[...document.querySelectorAll('#marks span')].map((mark) => [mark.hasAttribute('data-forecast'),"
+        " mark.querySelector('i')?.hasAttribute('data-field'), mark.querySelector('i')?.offsetHeight])")
+    assert {False, True} == {is_ahead for is_ahead, *_ in bars}, bars
+    assert all(is_field == is_ahead and height == 10 for is_ahead, is_field, height in bars), bars
+    assert "own scale" in viewer.page.get_attribute("#scale .hours b[title]", "title")
+
+
 def slow_tiles(viewer):
     """while the tiles of a frame load, the page shows the time of the visible pixels"""
     viewer.open()
@@ -3015,7 +3035,8 @@ ALL = [
     live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
     busy_with_all_layers, play_and_pause, frames_described, filtered_frame, steps_from_live, space_plays,
     scrub, incomplete_frame, field_in_view, one_time,
-    forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, slow_tiles, frame_like_picture,
+    forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, counted_forecasts, slow_tiles,
+    frame_like_picture,
     frame_in_parts, filters_keep_playing, zoomed_out, ground, names_beside_labels, names_beside_reports,
     online_base_map, globe,
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,

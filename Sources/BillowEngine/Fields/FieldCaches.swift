@@ -18,6 +18,13 @@ struct FieldCaches: Sendable {
         var resolution: Int
     }
 
+    /// What is counted of planes.
+    struct CountKey: Hashable, Sendable {
+        var planes: PlaneKey
+        /// One flag for each value of a plane.
+        var isCounted: [Bool]
+    }
+
     struct SiteKey: Hashable, Sendable {
         var log: String
         var row: Int64
@@ -27,6 +34,8 @@ struct FieldCaches: Sendable {
 
     let planes: SharedCache<PlaneKey, FieldPlane, EngineError>
     let cells: SharedCache<CellKey, FieldCells, EngineError>
+    /// The numbers of points.
+    let counts: SharedCache<CountKey, Int, EngineError>
     /// The cells of grids.
     let grids: SharedCache<GridDefinition, GridCells, EngineError>
 
@@ -42,6 +51,7 @@ struct FieldCaches: Sendable {
         let budget = CacheBudget(bytes: Self.bytes)
         planes = SharedCache(budget) { $0.values.count }
         cells = SharedCache(budget) { $0.entries.count * MemoryLayout<FieldCells.Entry>.stride }
+        counts = SharedCache(budget, keyBytes: { $0.isCounted.count + $0.planes.rows.count * 8 }) { _ in 8 }
         grids = SharedCache(budget) { $0.estimatedBytes }
         sites = SharedCache(budget, keyBytes: { $0.log.utf8.count + $0.sites.utf8.count }) { $0.count * 2 }
         largest = SharedCache(budget) { $0.count }

@@ -55,6 +55,30 @@ extension FrameSource {
         return FieldPicture(plane: values.plane, projection: GridProjection(values.grid), appearance: appearance)
     }
 
+    /// The number of grid points that frames at an instant show with a severity or a worse one; nil without a field.
+    ///
+    /// - Complexity: O(points) if it isn't cached, after the values are read.
+    func fieldCount(atLeast least: Severity, at instant: Instant, filter: Filter, in snapshot: Snapshot)
+        async throws(EngineError)
+        -> Int?
+    {
+        guard let frame = snapshot.field(at: instant, filter) else { return nil }
+        let levels = frame.levels(in: filter.altitudes)
+        let appearance = FieldAppearance(filter, thresholds: snapshot.severityTable.thresholds(for: filter.category))
+        let isCounted = (0...255).map { value in
+            value != Int(FieldPlane.missing)
+                && appearance.severity(tenThousandths: value * 100).map { $0 >= least } ?? false
+        }
+        let planes = FieldCaches.PlaneKey(log: snapshot.log, rows: levels.map(\.row))
+        return try await fields.counts.value(for: FieldCaches.CountKey(planes: planes, isCounted: isCounted)) {
+            [self] () async throws(EngineError) -> Int in
+            guard let values = try await fieldValues(of: frame, at: levels, in: snapshot) else { return 0 }
+            return values.plane.values.withUnsafeBufferPointer { values in
+                isCounted.withUnsafeBufferPointer { isCounted in values.count { isCounted[Int($0)] } }
+            }
+        }
+    }
+
     /// The values by H3 cell of a resolution 0…5.
     package func cells(of values: FieldValues, resolution: Int, in snapshot: Snapshot) async throws(EngineError)
         -> FieldCells

@@ -20,7 +20,7 @@ package struct ManifestRequest: Sendable {
     var address: @Sendable (String, SignedAddress.TemplateVariables) -> String
     /// The parameters of templates, `name=value&…`; empty for none.
     package var passedOn: String
-    /// Whether cells of turbulence are counted.
+    /// Whether cells and grid points of turbulence are counted.
     var isCounted: Bool
 
     package init(
@@ -52,9 +52,13 @@ package struct TimelineManifest: Encodable {
         package var extent: [String]
         package var times: [String]
         package var frames: [Frame]
-        /// The number of H3 cells with moderate turbulence or worse in each frame, in the order of `times`. nil if not
-        /// requested, and for layers without such cells.
-        package var moderateOrWorse: [Int]?
+        /// The number of H3 cells with moderate turbulence or worse in each frame, in the order of `times`. A number is
+        /// nil for a frame without cells, as those ahead are. The list is nil if not requested, and for layers without
+        /// cells.
+        package var moderateOrWorse: [Int?]?
+        /// The number of grid points of computed turbulence, moderate or worse, in each frame; a number is nil for a
+        /// frame without a field. The list is nil if not requested, and for layers without a field.
+        package var fieldModerateOrWorse: [Int?]?
         /// The template for any instant, without a version.
         var tiles: [String]
         var stale: Bool
@@ -201,8 +205,6 @@ package struct TimelineService: Sendable {
             of: Set(picture.flatMap(\.kinds)), in: snapshot,
             filter: picture.contains(where: \.isPolygons) ? request.filter.ofOwnPolygons : request.filter)
         var list: [TimelineManifest.Frame] = []
-        var counts: [Int] = []
-        let isCounted = request.isCounted && picture.contains(where: \.showsCells)
         for time in times {
             let there = picture.filter { snapshot.reach(of: $0).contains(time) }
             let version = try await frames.frameVersion(of: there, at: time, filter: request.filter, in: snapshot)
@@ -219,21 +221,38 @@ package struct TimelineService: Sendable {
                     incomplete: everything.isIncomplete(at: time, lookBack: lookBack) ? true : nil,
                     product: field?.product.name, run: field?.run.description, lead: field?.lead))
         }
-        if isCounted {
-            for time in times {
-                let plane = try await frames.plane(at: time, filter: request.filter, in: snapshot)
-                counts.append(plane.count(atLeast: .moderate))
-            }
+        let counted = request.isCounted ? picture : []
+        let cells = try await counts(of: counted.filter(\.showsCells), at: times, in: snapshot) {
+            time async throws(EngineError) in
+            try await frames.plane(at: time, filter: request.filter, in: snapshot).count(atLeast: .moderate)
+        }
+        let points = try await counts(of: counted.filter { $0.content == .field }, at: times, in: snapshot) {
+            time async throws(EngineError) in
+            try await frames.fieldCount(atLeast: .moderate, at: time, filter: request.filter, in: snapshot)
         }
         return TimelineManifest.Layer(
             id: id, animates: try await animates(picture, request.filter, in: snapshot),
             updateInterval: TimelineManifest.Interval(seconds: updateSeconds(of: picture)),
             extent: [extent.lowerBound.description, extent.upperBound.description], times: list.map(\.time),
-            frames: list, moderateOrWorse: isCounted ? counts : nil, tiles: [tiles("{time}", nil)],
+            frames: list, moderateOrWorse: cells, fieldModerateOrWorse: points, tiles: [tiles("{time}", nil)],
             stale: freshness.isStale,
             dataTime: freshness.dataTime?.description,
             timeProperty: picture.count == 1 ? picture.first?.timeProperty : nil,
             completeSince: freshness.completeSince?.description, incomplete: list.contains { $0.incomplete == true },
             shown: time.flatMap { request.rule.frame(at: $0, of: times) }?.description)
+    }
+
+    /// A number for each time at which a picture shows one of some layers; nil without layers.
+    private func counts(
+        of layers: [Dataset], at times: [Instant], in snapshot: Snapshot,
+        _ count: (Instant) async throws(EngineError) -> Int?
+    ) async throws(EngineError) -> [Int?]? {
+        guard !layers.isEmpty else { return nil }
+        var counts: [Int?] = []
+        for time in times {
+            let isShown = layers.contains { snapshot.reach(of: $0).contains(time) }
+            counts.append(isShown ? try await count(time) : nil)
+        }
+        return counts
     }
 }

@@ -1,5 +1,5 @@
 // @ts-check
-import { labelledHours, positionOf } from "/js/timeline-marks.js";
+import { countBars, labelledHours, positionOf } from "/js/timeline-marks.js";
 import { equal, test } from "../harness.js";
 
 const HOUR = 3_600_000;
@@ -14,4 +14,14 @@ test("the timeline labels whole hours, at most nine", () => {
     equal(labelledHours([0.5 * HOUR, 3.2 * HOUR]), [HOUR, 2 * HOUR, 3 * HOUR]);
     equal(labelledHours([0, 24 * HOUR]).length, 9);
     equal(labelledHours([0.1 * HOUR, 0.2 * HOUR]), []);
+});
+
+test("bars of cells and of field points have scales of their own, and none stands for nothing", () => {
+    equal(countBars([0, 5, 10, null, null], [9, 9, 9, 4_000, 1_000]), [
+        null, { share: 0.5, isField: false }, { share: 1, isField: false }, { share: 1, isField: true },
+        { share: 0.25, isField: true },
+    ]);
+    equal(countBars([null, null], []), [null, null]);
+    equal(countBars([], [null, 3]), [null, { share: 1, isField: true }]);
+    equal(countBars([], []), []);
 });
