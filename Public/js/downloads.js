@@ -1,7 +1,7 @@
 // @ts-check
 // Addresses of the map's current content, for other programs: pictures, features and tiles. Sends no requests.
 import { compactTime } from "./format.js";
-import { isField, layerName, showsCells } from "./layers.js";
+import { CELLS, isField, layerName, showsCells } from "./layers.js";
 import { groupFilter, groupsOf } from "./picture-request.js";
 import { now } from "./server.js";
 import { styleOf } from "./styles.js";
@@ -89,6 +89,42 @@ export function downloads(content, at = now()) {
             url: `${base}export/${id}.${format}?${features}`, file: `billow-${id}-${stamp}.${format}`,
         }))),
     ];
+}
+
+/** The pictures that together show what the map shows: the ground, the groups of layers, and the marks.
+ * @typedef {{
+ *     ground: string, groups: { url: string, layers: string[], opacity: number }[], marked: string, unmarked: string,
+ * }} PictureParts */
+
+/** The parts of a picture whose layers the map draws differently: with other severities or opacities. Without such
+ * layers it is null, and one picture of the server has all. The time stamp states the filter of all layers, so it comes
+ * from a picture of all. `marked` has it and the scale bar, and `unmarked` is the same without them.
+ * @param {MapContent} content
+ * @returns {PictureParts | null} */
+export function pictureParts(content) {
+    const { view, width, base } = content;
+    const groups = groupsOf({ ...view, time: 0 });
+    if (groups.length === 1 && groups[0].opacity === 1 && !groups[0].severities) return null;
+    const query = pictureQuery(content);
+    query.set("width", String(Math.min(Math.round(width), MAX_PIXELS)));
+    /** @param {string} layers
+     * @param {URLSearchParams} query
+     * @param {Record<string, string>} [more] */
+    const address = (layers, query, more = {}) =>
+        `${base}maps/${layers}.png?${new URLSearchParams([...query, ...Object.entries(more)])}`;
+    const all = view.layers.join();
+    const bare = new URLSearchParams(query);
+    // The ground is the same at each instant, and cells have no picture of the future.
+    bare.delete("time");
+    return {
+        // A field would have a hatch, even if it were invisible.
+        ground: address(CELLS, bare, { background: "map", opacity: "0" }),
+        groups: groups.filter(({ opacity }) => opacity > 0).map((group) => ({
+            url: address(group.layers.join(), groupFilter(query, group)), layers: group.layers, opacity: group.opacity,
+        })),
+        marked: address(all, query, { opacity: "0", timestamp: "true", scalebar: "true" }),
+        unmarked: address(all, query, { opacity: "0" }),
+    };
 }
 
 /** The addresses of a picture's legends: one for turbulence, and one for each other layer. The server would draw a

@@ -4,6 +4,7 @@
 import { AIRPORTS, CITIES, imageOf, PLACES } from "./basemap.js";
 import { withStrip } from "./png-strip.js";
 import { fetchResponse, ServerError } from "./server.js";
+import { isOutside } from "./time-extent.js";
 
 const WARNING = "Not for navigation.";
 const BASE_MAP_SOURCES = "Base map: Natural Earth, GSHHG";
@@ -12,31 +13,38 @@ const [PADDING, LINE_HEIGHT] = [8, 17];
 /** The server draws the time stamp and the scale bar into corners of at most this size. */
 const [STAMP_HEIGHT, SCALE_BAR] = [44, { width: 130, height: 50 }];
 
+/** A picture without animation: the map whose names it gets, its box, its instant, the addresses of its legends, its
+ * parts if they are drawn differently, and a note.
+ * @typedef {{
+ *     map: maplibregl.Map, box: string, time: number | null, legends: string[],
+ *     parts: import("./downloads.js").PictureParts | null, note: string,
+ * }} Still */
+
 /** The server's picture, or its loop, with the strip below. A server without a base map draws it without land, as the
  * page does.
  * @param {string} url
  * @param {string} attribution  of the turbulence
- * @param {{ map: maplibregl.Map, box: string, legends: string[] } | null} still  the map whose names the picture gets,
- * its box, and the addresses of its legends; null for a loop, which has neither
+ * @param {Still | null} still  null for a loop, which has neither names nor legends
  * @returns {Promise<Blob>} */
 export async function pictureFile(url, attribution, still) {
-    const { response, hasBaseMap } = await fetchPicture(url);
+    const { response, hasBaseMap } = await fetchPicture(still?.parts?.ground ?? url);
     const bytes = new Uint8Array(await response.arrayBuffer());
     const type = response.headers.get("Content-Type") ?? "image/png";
     const signs = still ? signsOnMap(still.map) : [];
     const sources = [
-        attribution, hasBaseMap ? BASE_MAP_SOURCES : "", signs.some(({ isCity }) => isCity) ? "Cities: GeoNames" : "",
+        still?.note, attribution, hasBaseMap ? BASE_MAP_SOURCES : "",
+        signs.some(({ isCity }) => isCity) ? "Cities: GeoNames" : "",
     ].filter(Boolean).join(" · ");
     if (!still) {
         const width = new DataView(bytes.buffer).getUint32(16);
         return new Blob([await withStrip(bytes, noteStrip(width, sources))], { type });
     }
     const picture = await createImageBitmap(new Blob([bytes], { type }));
-    const legends = await Promise.all(still.legends.map(async (each) =>
-        createImageBitmap(await (await fetchResponse(each)).blob())));
+    const legends = await Promise.all(still.legends.map(fetchImage));
     const strip = noteStrip(picture.width, sources, legends);
     const context = canvas(picture.width, picture.height + strip.height);
     context.drawImage(picture, 0, 0);
+    if (still.parts) await drawParts(context, picture, still.parts, still.time);
     drawSigns(context, picture, signs, still);
     context.putImageData(strip, 0, picture.height);
     return new Promise((resolve, reject) => context.canvas.toBlob(
@@ -55,11 +63,44 @@ async function fetchPicture(url) {
     }
 }
 
+/** @param {string} url */
+const fetchImage = async (url) => createImageBitmap(await (await fetchResponse(url)).blob());
+
+/** Draws the groups of layers as the map does, then the time stamp and the scale bar.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ width: number, height: number }} size
+ * @param {import("./downloads.js").PictureParts} parts
+ * @param {number | null} time */
+async function drawParts(context, { width, height }, { groups, marked, unmarked }, time) {
+    const [above, below, ...images] = await Promise.all([
+        fetchImage(marked), fetchImage(unmarked), ...groups.map(async ({ url, layers, opacity }) =>
+            // The map leaves out layers without data at the instant, too.
+            (await isOutside(layers.join(), time) ? null : { image: await fetchImage(url), opacity })),
+    ]);
+    for (const each of images) {
+        if (!each) continue;
+        context.globalAlpha = each.opacity;
+        context.drawImage(each.image, 0, 0);
+    }
+    context.globalAlpha = 1;
+    const marks = canvas(width, height);
+    marks.drawImage(below, 0, 0);
+    const { data: bare } = marks.getImageData(0, 0, width, height);
+    marks.clearRect(0, 0, width, height);
+    marks.drawImage(above, 0, 0);
+    const image = marks.getImageData(0, 0, width, height);
+    for (let at = 0; at < bare.length; at += 4) {
+        if ([0, 1, 2, 3].every((place) => image.data[at + place] === bare[at + place])) image.data[at + 3] = 0;
+    }
+    marks.putImageData(image, 0, 0);
+    context.drawImage(marks.canvas, 0, 0);
+}
+
 /** Draws names where the map has them, but not over the time stamp or the scale bar.
  * @param {CanvasRenderingContext2D} context
  * @param {{ width: number, height: number }} picture
  * @param {MapSign[]} signs
- * @param {{ map: maplibregl.Map, box: string }} still */
+ * @param {Pick<Still, "map" | "box">} still */
 function drawSigns(context, picture, signs, { map, box }) {
     const [west, south, east, north] = box.split(",").map(Number);
     const corner = map.project([west, north]);

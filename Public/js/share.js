@@ -4,7 +4,9 @@
 import { element } from "./dom.js";
 import { fetchResponse } from "./server.js";
 import { pictureFile } from "./picture-file.js";
-import { downloads, legendAddresses, snippets, tileAddresses } from "./downloads.js";
+import { downloads, legendAddresses, pictureParts, snippets, tileAddresses } from "./downloads.js";
+import { isField } from "./layers.js";
+import { opacityText } from "./view.js";
 
 /** @param {import("./downloads.js").MapContent} content
  * @param {maplibregl.Map} map
@@ -12,7 +14,12 @@ import { downloads, legendAddresses, snippets, tileAddresses } from "./downloads
 export function openShareDialog(content, map, attribution) {
     const status = element("p", { className: "note", role: "status" });
     const link = location.href;
-    const isTranslucent = Object.values(content.view.opacities).some((percent) => percent < 100);
+    const paleText = opacityText(content.view);
+    const fillsSmooth = content.view.layers.some(isField) && content.view.severities?.includes(0);
+    const differences = [
+        paleText ? "show all layers at full opacity" : "",
+        fillsSmooth ? "fill the smooth air of computed turbulence, which is clear on this map" : "",
+    ].filter(Boolean);
     const dialog = element("dialog", { className: "share card", "aria-labelledby": "share-title" },
         element("div", { className: "row" }, element("h2", { id: "share-title" }, "Share and download"),
             element("button", { type: "button", className: "close", "aria-label": "Close",
@@ -27,11 +34,15 @@ export function openShareDialog(content, map, attribution) {
                 event.preventDefault();
                 // The dialog may be open for long, and a live file is of the time of the click.
                 const { file } = downloads(content)[index];
-                const still = picture === "still" ? { map, box: content.box, legends: legendAddresses(content) } : null;
+                const still = picture === "still" ? {
+                    map, box: content.box, time: content.time, legends: legendAddresses(content),
+                    parts: pictureParts(content), note: paleText ?? "",
+                } : null;
                 save(label, file, status, () => (picture ? pictureFile(url, attribution, still)
                     : fetchResponse(url).then((response) => response.blob())));
             } }, label))),
-        isTranslucent ? element("p", { className: "note" }, "Files show all layers at full opacity.") : null,
+        differences.length ? element("p", { className: "note" },
+            `The picture shows what this map shows. The loop and the tiles ${differences.join(", and ")}.`) : null,
         status,
         element("h3", {}, "In your own map"),
         ...tileAddresses(content).flatMap(({ url }, index, { length }) => tileRow(

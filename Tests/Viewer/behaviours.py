@@ -2419,6 +2419,33 @@ def take_pictures(viewer):
     assert seen["Picture (PNG)"]["changed"] > 100, ("names", seen)
 
 
+def take_exact_pictures(viewer):
+    """a downloaded picture shows smooth air and pale layers exactly as the page does"""
+    # The part of the map without cards.
+    part = {"x": 350, "y": 100, "width": 500, "height": 440}
+    viewer.open("#layers=gtg,hazards&severities=0,3&opacity=gtg:30&map=4.00/39.000/-96.000")
+    page = viewer.settled_picture(part.values())
+    viewer.page.click("#share")
+    with viewer.page.expect_download(timeout=120_000) as download:
+        viewer.page.click(".downloads a:text-is('Picture (PNG)')")
+    saved = Path(download.value.path()).read_bytes()
+    # Means of squares, because lines and edges differ a little: the map scales its tiles.
+    share = viewer.page.evaluate("""async ([page, saved, { x, y, width, height }]) => {
+        const means = async (text, left, top) => {
+            const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+            const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }), left, top, width,
+                height, { resizeWidth: width / 10, resizeHeight: height / 10, resizeQuality: "high" });
+            const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+            context.drawImage(image, 0, 0);
+            return context.getImageData(0, 0, image.width, image.height).data;
+        };
+        const [one, other] = [await means(page, 0, 0), await means(saved, x, y)];
+        const differing = one.filter((value, place) => Math.abs(value - other[place]) > 12).length;
+        return differing / one.length;
+    }""", [*(base64.b64encode(each).decode() for each in (page, saved)), part])
+    assert share < 0.12, share
+
+
 LAYOUT_PROBLEMS = """(touch) => {
     const rect = (node) => node.getBoundingClientRect();
     const isSeen = (node) => node.checkVisibility({ checkVisibilityCSS: true }) && rect(node).width > 2;
@@ -3045,7 +3072,7 @@ ALL = [
     route, route_ahead, route_without_field, wrong_route, route_without_contact,
     route_without_places, route_uncovered, route_through_turbulence, route_suggestions,
     pick_points, follow_flight, lost_flight, open_cards,
-    take_along, take_pictures, new_user,
+    take_along, take_pictures, take_exact_pictures, new_user,
     torn_picture, lost_contact, words_of_pixels, lost_module, lost_graphics, missing_tiles, resting,
     visible_again, offline,
     two_servers, silent_server, key_entry,

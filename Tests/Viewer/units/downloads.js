@@ -1,5 +1,5 @@
 // @ts-check
-import { downloads, legendAddresses, packZoom, snippets, tileAddresses } from "/js/downloads.js";
+import { downloads, legendAddresses, packZoom, pictureParts, snippets, tileAddresses } from "/js/downloads.js";
 import { inRows } from "/js/picture-file.js";
 import { parseHash } from "/js/view.js";
 import { equal, ok, test } from "../harness.js";
@@ -83,4 +83,17 @@ test("each snippet has both layers, and Leaflet's zooms are one higher", () => {
     for (const text of Object.values(texts)) ok(text.includes("hazards") && text.includes("hexagons"), text);
     ok(texts.Leaflet.includes("map.setView([39, -96], 5)") && texts.Leaflet.includes("{y}{r}.png"), texts.Leaflet);
     ok(texts.QGIS.includes("/vsicurl_streaming/http://b.test/map/export/hexagons.geojson?"), texts.QGIS);
+});
+
+test("a picture has parts only where the map draws its layers differently", () => {
+    const parts = (/** @type {string} */ hash) => pictureParts({ ...TAKEN, view: parseHash(hash).view });
+    equal(parts("#layers=gtg,hexagons"), null);
+    equal(parts("#layers=hexagons&severities=0,3"), null);
+    const found = parts("#layers=gtg,hexagons&severities=0,3");
+    equal(found?.groups.map(({ layers, url }) => [layers.join(), new URL(url).searchParams.get("severity")]),
+        [["gtg", "3"], ["hexagons", "0,3"]]);
+    equal(new URL(found?.marked ?? "").searchParams.get("severity"), "0,3", "the stamp names the filter of all");
+    equal(new URL(found?.ground ?? "").searchParams.get("time"), null, "cells have no picture of the future");
+    equal(parts("#layers=gtg&severities=0")?.groups, [], "the map shows no smooth air of a field");
+    equal(parts("#layers=gtg,hazards&opacity=hazards:40")?.groups.map(({ opacity }) => opacity).sort(), [0.4, 1]);
 });
