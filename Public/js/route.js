@@ -8,6 +8,7 @@ import { loadAirports } from "./airports.js";
 import { alertFilters, alertGroups, farthest, groupNodes, reportedText } from "./alert-groups.js";
 import { byId, element, swatch } from "./dom.js";
 import { greatCircle } from "./distance.js";
+import { outlineOf } from "./outline.js";
 import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
 import { CELLS, isField, layerName, LAYERS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
@@ -315,8 +316,11 @@ export class RoutePanel {
     /** @param {{ geometry: object } | null} ring
      * @param {Billow.View} view */
     #draw(ring, view) {
-        const data = ring ? { type: "Feature", properties: {}, geometry: ring.geometry } : EMPTY;
-        const text = JSON.stringify(data.geometry ?? null);
+        const data = ring ? {
+            type: "FeatureCollection", features: [ring.geometry, outlineOf(ring.geometry)].map((geometry) =>
+                ({ type: "Feature", properties: {}, geometry })),
+        } : EMPTY;
+        const text = JSON.stringify(data);
         const source = this.#map.getSource(SOURCE);
         if (text === this.#drawn && source) return;
         this.#drawn = text;
@@ -325,10 +329,13 @@ export class RoutePanel {
         const colour = COLOURS[styleOf(view).theme === "dark" ? "dark" : "light"];
         this.#map.addSource(SOURCE, { type: "geojson", data });
         this.#map.addLayer({
-            id: `${SOURCE}-fill`, type: "fill", source: SOURCE, paint: { "fill-color": colour, "fill-opacity": 0.08 },
+            id: `${SOURCE}-fill`, type: "fill", source: SOURCE, filter: ["==", ["geometry-type"], "Polygon"],
+            // Antialiasing would show a seam at the antimeridian.
+            paint: { "fill-color": colour, "fill-opacity": 0.08, "fill-antialias": false },
         });
         this.#map.addLayer({
-            id: `${SOURCE}-line`, type: "line", source: SOURCE, paint: { "line-color": colour, "line-width": 2 },
+            id: `${SOURCE}-line`, type: "line", source: SOURCE, filter: ["==", ["geometry-type"], "LineString"],
+            paint: { "line-color": colour, "line-width": 2 },
         });
     }
 }
@@ -384,4 +391,4 @@ function alertSection(alerts, length, legend, departure) {
     ];
 }
 
-const EMPTY = { type: "FeatureCollection", features: [], geometry: undefined };
+const EMPTY = { type: "FeatureCollection", features: [] };

@@ -2419,6 +2419,21 @@ def take_pictures(viewer):
     assert seen["Picture (PNG)"]["changed"] > 100, ("names", seen)
 
 
+def route_across_antimeridian(viewer):
+    """no line crosses a route's corridor at the antimeridian, and its borders go on there"""
+    viewer.open("#layers=hexagons&route=RJTT+KLAX")
+    viewer.until("billow.map.getLayer('route-line') !== undefined")
+    found = """(latitude) => {
+        const { x, y } = billow.map.project([180, latitude]);
+        return billow.map.queryRenderedFeatures([[x - 2, y - 2], [x + 2, y + 2]],
+            { layers: ["route-line"] }).length;
+    }"""
+    # The corridor lies from 46.94 to 47.77 degrees north there. Near zoom 6, that is 40 pixels.
+    viewer.page.evaluate("billow.map.jumpTo({ center: [180, 47.35], zoom: 6 })")
+    viewer.until(f"({found})(47.769) > 0 && ({found})(46.939) > 0")
+    assert viewer.page.evaluate(found, 47.35) == 0
+
+
 def take_exact_pictures(viewer):
     """a downloaded picture shows smooth air and pale layers exactly as the page does"""
     # The part of the map without cards.
@@ -3072,7 +3087,7 @@ ALL = [
     route, route_ahead, route_without_field, wrong_route, route_without_contact,
     route_without_places, route_uncovered, route_through_turbulence, route_suggestions,
     pick_points, follow_flight, lost_flight, open_cards,
-    take_along, take_pictures, take_exact_pictures, new_user,
+    take_along, route_across_antimeridian, take_pictures, take_exact_pictures, new_user,
     torn_picture, lost_contact, words_of_pixels, lost_module, lost_graphics, missing_tiles, resting,
     visible_again, offline,
     two_servers, silent_server, key_entry,
