@@ -5,7 +5,7 @@ import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
 import { boxOf, Coverage } from "./js/coverage.js";
 import { Dock } from "./js/dock.js";
-import { byId, fatal } from "./js/dom.js";
+import { byId, fatal, setText } from "./js/dom.js";
 import {
     defaultLayersReady, firstPicture, firstTiles, rememberedDrawing, rememberedPicture,
 } from "./js/prefetch.js";
@@ -22,7 +22,7 @@ import {
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { outsideText } from "./js/time-extent.js";
-import { emptyKnowledge, StatusBar } from "./js/status.js";
+import { edgeText, emptyKnowledge, StatusBar } from "./js/status.js";
 import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
 import { formatHash, parseHash, pictureAddress } from "./js/view.js";
 import { boundsOf } from "./js/visible-tiles.js";
@@ -158,6 +158,7 @@ async function start() {
         const moment = pictureState(knowledge);
         if (isOutOfStep()) renewSoon();
         status.show(knowledge);
+        setText(legend.edges, edgeText(knowledge));
         showCardTimes();
         dock.show(moment, refused !== null);
         showSources(knowledge.server, contact.problem !== null);

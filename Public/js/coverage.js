@@ -2,7 +2,7 @@
 // Finds the layers whose data in view is incomplete. The server marks a picture as incomplete for the whole world, and
 // a tile for the whole tile. It also marks a part of the map; this module requests the visible part of each layer.
 import { compactTime } from "./format.js";
-import { FORECAST_SHAPES, LAYERS } from "./layers.js";
+import { FORECAST_SHAPES, isField, LAYERS } from "./layers.js";
 import { fetchResponse, now } from "./server.js";
 import { extentOf, isBeyond } from "./time-extent.js";
 import { filters } from "./view.js";
@@ -11,8 +11,9 @@ const MERCATOR_LATITUDE = 85.05;
 const MAX_CACHED = 200;
 const EXTENT_MILLISECONDS = 60_000;
 
-/** The ids of the layers that lack data in view; null if unknown.
- * @typedef {string[] | null} Lacking */
+/** The ids of the layers that lack data in view; null if unknown. `edges` are the fields among them that cover the
+ * middle of the view.
+ * @typedef {string[] & { edges?: string[] } | null} Lacking */
 
 /** Whether a layer has a last instant of its own, ahead of or behind now.
  * @param {string} requested */
@@ -38,14 +39,15 @@ export class Coverage {
      * @param {number | null} time
      * @param {string} box  the visible part of the map, from `boxOf`
      * @param {string} pictureKey  the key of the picture
-     * @param {boolean} isPlaying  whether one request for all layers together suffices
+     * @param {boolean} isPlaying  whether one request for all layers but fields together suffices
      * @returns {Lacking} */
     lackingLayers(view, time, box, pictureKey, isPlaying) {
         // Layers of observations have no pictures of the future. A banner states that.
         const isAhead = time !== null && time > now();
         const layers = LAYERS.filter(({ shape }) => !isAhead || FORECAST_SHAPES.includes(shape)).map(({ id }) => id)
             .filter((id) => view.layers.includes(id));
-        const parts = isPlaying && layers.length ? [layers.join()] : layers;
+        const others = layers.filter((id) => !isField(id));
+        const parts = isPlaying && others.length ? [others.join(), ...layers.filter(isField)] : layers;
         const cacheKey = [parts.join(" "), filters(view), time, box, pictureKey].join(" ");
         const cached = this.#cache.get(cacheKey);
         if (cached !== undefined) return (this.#last = cached);
@@ -81,16 +83,27 @@ export class Coverage {
      * @param {string} box */
     async #request(cacheKey, parts, view, time, box) {
         this.#requested = cacheKey;
-        const lacking = await Promise.all(parts.map(async (id) => {
-            // The server would refuse a request for an instant beyond the layer's end.
-            if (time !== null && hasEnd(id) && isBeyond(id, await this.#readExtent(id), time)) return id;
+        /** @type {string[]} */
+        const edges = [];
+        const lacks = async (/** @type {string} */ id, /** @type {string} */ box) => {
             const query = filters(view);
             query.set("bbox", box);
             query.set("width", "16");
             if (time !== null) query.set("time", compactTime(time));
             const { headers } = await fetchResponse(`maps/${id}.png?${query}`, { method: "HEAD", cache: "no-cache" });
-            return headers.get("X-Incomplete") === "true" ? id : null;
-        })).then((found) => found.flatMap((id) => id?.split(",") ?? []), () => null);
+            return headers.get("X-Incomplete") === "true";
+        };
+        /** @type {Lacking} */
+        const lacking = await Promise.all(parts.map(async (id) => {
+            // The server would refuse a request for an instant beyond the layer's end.
+            if (time !== null && hasEnd(id) && isBeyond(id, await this.#readExtent(id), time)) return id;
+            if (!await lacks(id, box)) return null;
+            if (isField(id)) {
+                const { middleOf } = await import("./middle.js");
+                if (!await lacks(id, middleOf(box))) edges.push(id);
+            }
+            return id;
+        })).then((found) => Object.assign(found.flatMap((id) => id?.split(",") ?? []), { edges }), () => null);
         if (this.#cache.size > MAX_CACHED) this.#cache.clear();
         // A failed request is repeated with the next picture.
         if (lacking) this.#cache.set(cacheKey, lacking);

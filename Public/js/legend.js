@@ -2,7 +2,7 @@
 // The legend, made from the server's: the page defines no colours of severities.
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
-import { CELLS, isArea, layerName, showsCells } from "./layers.js";
+import { CELLS, isArea } from "./layers.js";
 import { severitiesOf, showsSeverity } from "./view.js";
 
 export class Legend {
@@ -19,6 +19,8 @@ export class Legend {
      * @type {Billow.View | null} */
     #wanted = null;
     #field = element("p", { className: "note caution", hidden: true });
+    /** Explains the hatch at the edges of fields. */
+    edges = element("p", { className: "note caution" });
     #symbols = element("details", { className: "symbols", hidden: true });
     #lastOne = element("p", { className: "note caution", role: "status", hidden: true },
         "The last severity stays: an empty map would look like smooth air.");
@@ -57,8 +59,8 @@ export class Legend {
             (note) => element("p", { className: "note" }, note)
         );
         this.#root.replaceChildren(
-            element("h2", {}, legend.title), list, this.#lastOne, this.#unrated, ...notes, this.#field, this.#symbols,
-            element("p", { className: "note caution" }, "Not for navigation."));
+            element("h2", {}, legend.title), list, this.#lastOne, this.#unrated, ...notes, this.#field, this.edges,
+            this.#symbols, element("p", { className: "note caution" }, "Not for navigation."));
         this.#mark();
     }
 
@@ -72,7 +74,8 @@ export class Legend {
         this.#wanted = wanted;
         document.body.dataset.theme = theme;
         this.#mark();
-        this.#showSymbols(view.layers, id, theme);
+        import("./legend-symbols.js").then(({ showSymbols }) => showSymbols(this.#symbols, view.layers, id, theme))
+            .catch(() => {});
     }
 
     /** Names the turbulence field that the map shows; null for none.
@@ -80,26 +83,6 @@ export class Legend {
     showField(text) {
         this.#field.hidden = text === null;
         this.#field.textContent = text;
-    }
-
-    /** The signs of layers other than turbulence, as the server draws them.
-     * @param {string[]} layers
-     * @param {string} style
-     * @param {string} theme */
-    #showSymbols(layers, style, theme) {
-        const others = layers.filter((id) => !showsCells(id));
-        this.#symbols.hidden = !others.length;
-        const parameters = new URLSearchParams({ layer: others.join(), style, theme });
-        if (!others.length || this.#symbols.dataset.shown === `${parameters}`) return;
-        this.#symbols.dataset.shown = `${parameters}`;
-        const image = element(
-            "img",
-            {
-                src: `legend.svg?${parameters}`,
-                alt: `Symbols of ${others.map(layerName).join(", ")}`, loading: "lazy",
-            },
-        );
-        this.#symbols.replaceChildren(element("summary", {}, "Other symbols"), image);
     }
 
     /** Shows or hides a severity. The last one stays, because an empty map would look like smooth air.

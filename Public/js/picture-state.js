@@ -22,10 +22,11 @@ export const OLD_PICTURE_MILLISECONDS = 180_000;
  * and `missedFailures` those of a newer picture that was discarded.
  * `frame` is the timeline's frame on the map. It is null if the timeline shows none; then the picture is on the map.
  * `billow` is the TileJSON's member. `lacking` contains the layers that lack data in view, or null if unknown.
+ * Its `edges` are those that lack data only towards the edges of the view.
  * `absent` contains those of which nothing is stored at the instant.
  * @typedef {{
  *     view: Billow.View, frame: Billow.Frame | null, billow: Billow.Snapshot | null,
- *     lacking: string[] | null, absent?: string[],
+ *     lacking: import("./coverage.js").Lacking, absent?: string[],
  *     pictures: { current: ShownPicture | null, next: ShownPicture | null, isOutdated: boolean },
  * }} OnMap
  *
@@ -52,12 +53,27 @@ export function lackedFields({ view, server }, { hasField }) {
 export const isMarkedIncomplete = ({ frame, pictures: { current }, billow }) =>
     frame ? frame.incomplete : current !== null && (current.incomplete || billow?.incomplete === true);
 
+/** Whether the tiles on the map have hatches: the server marks such tiles. Its description of the picture may be newer.
+ * @param {OnMap} onMap */
+export const isHatched = ({ frame, pictures: { current } }) => (frame ? frame.incomplete
+    : current !== null && current.incomplete && !current.isTorn && current.hasField !== false);
+
+/** The fields that only lack what is hatched at the edges of the view. The legend names them, and no warning does:
+ * nobody reads a warning that is always there.
+ * @param {OnMap} onMap */
+export const edgesOf = (onMap) => (isHatched(onMap) && onMap.lacking?.edges || [])
+    .filter((id) => !onMap.absent?.includes(id));
+
+/** The layers whose lack of data in view needs a warning; null if unknown.
+ * @param {OnMap} onMap */
+export const lackingOf = (onMap) => onMap.lacking?.filter((id) => !edgesOf(onMap).includes(id)) ?? null;
+
 /** @param {OnMap} onMap
  * @returns {PictureState} */
 export function pictureState(onMap) {
     const { view, frame, pictures } = onMap;
     // The mark counts unless the server has stated that no data is missing in view.
-    const incomplete = (isMarkedIncomplete(onMap) && onMap.lacking?.length !== 0) || Boolean(onMap.absent?.length);
+    const incomplete = (isMarkedIncomplete(onMap) && lackingOf(onMap)?.length !== 0) || Boolean(onMap.absent?.length);
     if (frame) {
         const { time, live, forecast, playing, ready } = frame;
         const isOther = isOtherThan(view, frame.view);

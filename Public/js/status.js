@@ -4,7 +4,7 @@ import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
 import { age, dateTime, instantOf, shortTime } from "./format.js";
 import { FORECAST_SHAPES, isField, layerName, LAYERS } from "./layers.js";
-import { isMarkedIncomplete, pictureState, shownView } from "./picture-state.js";
+import { edgesOf, isHatched, isMarkedIncomplete, lackingOf, pictureState, shownView } from "./picture-state.js";
 import { clockDifference, now } from "./server.js";
 import { filterText, opacityText, settingsText, summary } from "./view.js";
 
@@ -222,7 +222,8 @@ function incompleteData(knowledge) {
     const { incomplete, time, isPlaying } = pictureState(knowledge);
     if (!incomplete) return null;
     // While the timeline plays, one request asks for all layers together, so the lacking ones are not known by name.
-    const known = isPlaying && knowledge.lacking?.length ? null : knowledge.lacking;
+    const inView = lackingOf(knowledge);
+    const known = isPlaying && inView?.length ? null : inView;
     const lacking = isMarkedIncomplete(knowledge) ? known : [];
     const fields = LAYERS.filter(({ id }) => isField(id) && lacking?.includes(id) && !absent.includes(id));
     const others = lacking?.filter((id) => !absent.includes(id) && !fields.some((field) => field.id === id));
@@ -244,10 +245,12 @@ function incompleteData(knowledge) {
     return `INCOMPLETE: ${sentences.join(" ")} Missing data may hide turbulence.`;
 }
 
-/** Whether the tiles on the map have hatches: the server marks such tiles. Its description of the picture may be newer.
+/** What the legend says of the hatch at the edges of fields; empty for none.
  * @param {Knowledge} knowledge */
-const isHatched = ({ frame, pictures: { current } }) => (frame ? frame.incomplete
-    : current !== null && current.incomplete && !current.isTorn && current.hasField !== false);
+export function edgeText(knowledge) {
+    const names = edgesOf(knowledge).map(layerName).join(", ");
+    return names && `Hatched: no ${names}, which may hide turbulence.`;
+}
 
 /** The instant from which on the log is complete for some layers.
  * @param {Billow.Status | null} server

@@ -214,8 +214,8 @@ def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
-    later = (r"/vendor/|complete-map|-signs|-guards|timeline-marks|dom-patch|"
-             r"/(events|field|headline|inspect|map|missing-areas|origin-filters|picking|source(s|-state))\.js")
+    later = (r"/vendor/|complete-map|-signs|-guards|timeline-marks|dom-patch|legend-symbols|"
+             r"/(events|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|source(s|-state))\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
@@ -515,7 +515,7 @@ def incomplete_frame(viewer):
 
 
 def field_in_view(viewer):
-    """the demo shows the computed field first, complete inside its grid and incomplete beyond"""
+    """the demo shows the computed field first; the legend names its edge, and a banner what is far beyond"""
     viewer.open("#map=6/39/-96")
     viewer.eventually(lambda: viewer.page.is_checked("#layers input[value=gtg]") and "layers=" not in viewer.hash())
     # The first picture has one raster of all layers, and the field has one of its own after its renewal.
@@ -527,6 +527,11 @@ def field_in_view(viewer):
     viewer.until_field("-104,33,-88,45")
     viewer.jump("{ zoom: 6.2 }")
     viewer.until("!document.querySelector('#banners').textContent.includes('INCOMPLETE')")
+    viewer.eventually(lambda: "Hatched" not in viewer.text("#legend"))
+    # A grid always ends somewhere, so its edge is no warning.
+    viewer.jump("{ zoom: 3.5 }")
+    viewer.eventually(lambda: "Hatched: no GTG, which may hide turbulence." in viewer.text("#legend"))
+    viewer.eventually(lambda: viewer.text("#state-text") == "Live" and "INCOMPLETE" not in viewer.text("#banners"))
     viewer.jump("{ zoom: 2 }")
     viewer.until("document.querySelector('#banners').textContent.includes('GTG does not cover the whole map')")
     # Hours ahead there is a field too.

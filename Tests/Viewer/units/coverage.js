@@ -1,5 +1,6 @@
 // @ts-check
 import { boxOf, Coverage } from "/js/coverage.js";
+import { middleOf } from "/js/middle.js";
 import { parseHash } from "/js/view.js";
 import { equal, json, ok, test, withResponses } from "../harness.js";
 
@@ -67,3 +68,31 @@ test("a field of which nothing is stored at an instant is absent then", () => wi
             equal(found?.absentLayers(view, null), [], "live");
         }
     }));
+
+test("the middle of a box is a third of it, also across the antimeridian", () => {
+    equal(middleOf("-120.00,20.00,-60.00,50.00"), "-100.00,30.00,-80.00,40.00");
+    equal(middleOf("160.00,-15.00,-170.00,15.00"), "170.00,-5.00,180.00,5.00");
+    equal(middleOf("170.00,-15.00,-130.00,15.00"), "-170.00,-5.00,-150.00,5.00");
+    equal(middleOf("-180.00,-60.00,180.00,60.00"), "-60.00,-20.00,60.00,20.00");
+});
+
+test("a field that lacks data only towards the edges of the view is named as such", async () => {
+    for (const [missing, edges] of /** @type {[string[], string[]][]} */ ([
+        [["0.00,0.00,3.00,3.00"], ["gtg"]], [["0.00,0.00,3.00,3.00", "1.00,1.00,2.00,2.00"], []],
+    ])) {
+        await withResponses(({ url }) => new Response(null, missing.includes(url.searchParams.get("bbox") ?? "")
+            ? { headers: { "X-Incomplete": "true" } } : {}), async () => {
+            const { view } = parseHash("#layers=gtg,hexagons");
+            for (const isPlaying of [false, true]) {
+                /** @type {import("/js/coverage.js").Lacking} */
+                const found = await new Promise((resolve) => {
+                    const coverage = new Coverage(() =>
+                        resolve(coverage.lackingLayers(view, null, "0.00,0.00,3.00,3.00", "", isPlaying)));
+                    coverage.lackingLayers(view, null, "0.00,0.00,3.00,3.00", "", isPlaying);
+                });
+                equal(found?.edges, edges);
+                equal([...found ?? []].sort(), ["gtg", "hexagons"], "cells have no edge");
+            }
+        });
+    }
+});

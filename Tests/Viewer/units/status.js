@@ -1,6 +1,6 @@
 // @ts-check
 import { sourceState as stateOfSource } from "/js/source-state.js";
-import { banners, emptyKnowledge, stateOf, timesOf } from "/js/status.js";
+import { banners, edgeText, emptyKnowledge, stateOf, timesOf } from "/js/status.js";
 import { drawnView } from "/js/picture-request.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
@@ -137,6 +137,24 @@ test("the banner of incomplete data names the layers that lack data in view, if 
         ...pictures, current: { ...current, ...marked },
     } }).found.get("incomplete")?.text ?? "";
     ok(both.includes("GTG does not cover the whole map") && both.includes("missing from this picture: Hexagons"), both);
+});
+
+test("the legend names a field that ends at the edge of the view, and a banner all other lacks", () => {
+    const billow = { ...knowing({}).billow, incomplete: true };
+    const { pictures } = knowing({}), { current } = pictures;
+    ok(current, "there is a picture");
+    const hatched = { ...pictures, current: { ...current, incomplete: true, hasField: true } };
+    const lacking = Object.assign(["gtg"], { edges: ["gtg"] });
+    const edge = { billow, pictures: hatched, lacking };
+    equal([shown(edge).keys, shown(edge).state.text], [[], "Live"]);
+    equal(edgeText(knowing(edge)), "Hatched: no GTG, which may hide turbulence.");
+    // Without a hatch, nobody sees where the field ends.
+    const bare = { ...edge, pictures: { ...pictures, current: { ...current, incomplete: true, hasField: false } } };
+    equal([shown(bare).keys, edgeText(knowing(bare))], [["incomplete"], ""]);
+    const other = { ...edge, lacking: Object.assign(["gtg", "hexagons"], { edges: ["gtg"] }) };
+    ok(/INCOMPLETE: Some data is missing from this picture: Hexagons/.test(
+        shown(other).found.get("incomplete")?.text ?? ""), "other layers");
+    equal(edgeText(knowing({ ...edge, absent: ["gtg"] })), "");
 });
 
 test("a layer of which nothing is stored at the instant has a banner, though the server marks nothing", () => {
