@@ -34,6 +34,7 @@ const CEILING_FEET = 60_000;
 /** The layers of warnings in force, such as SIGMETs. */
 const WARNINGS = LAYERS.filter(({ isWarning }) => isWarning).map(({ id }) => id);
 const SOURCE = "route";
+const OUTLINE = "route-outline";
 const COLOURS = { light: "#1552c4", dark: "#8fc4ff" };
 
 export class RoutePanel {
@@ -316,26 +317,27 @@ export class RoutePanel {
     /** @param {{ geometry: object } | null} ring
      * @param {Billow.View} view */
     #draw(ring, view) {
-        const data = ring ? {
-            type: "FeatureCollection", features: [ring.geometry, outlineOf(ring.geometry)].map((geometry) =>
-                ({ type: "Feature", properties: {}, geometry })),
-        } : EMPTY;
-        const text = JSON.stringify(data);
+        const [area, outline] = [ring?.geometry, ring && outlineOf(ring.geometry)].map((geometry) =>
+            (geometry ? { type: "Feature", properties: {}, geometry } : EMPTY));
+        const text = JSON.stringify(area);
         const source = this.#map.getSource(SOURCE);
         if (text === this.#drawn && source) return;
         this.#drawn = text;
-        if (source) return source.setData(data);
+        if (source) {
+            this.#map.getSource(OUTLINE)?.setData(outline);
+            return source.setData(area);
+        }
         if (!ring) return;
         const colour = COLOURS[styleOf(view).theme === "dark" ? "dark" : "light"];
-        this.#map.addSource(SOURCE, { type: "geojson", data });
+        this.#map.addSource(SOURCE, { type: "geojson", data: area });
+        this.#map.addSource(OUTLINE, { type: "geojson", data: outline });
         this.#map.addLayer({
-            id: `${SOURCE}-fill`, type: "fill", source: SOURCE, filter: ["==", ["geometry-type"], "Polygon"],
+            id: `${SOURCE}-fill`, type: "fill", source: SOURCE,
             // Antialiasing would show a seam at the antimeridian.
             paint: { "fill-color": colour, "fill-opacity": 0.08, "fill-antialias": false },
         });
         this.#map.addLayer({
-            id: `${SOURCE}-line`, type: "line", source: SOURCE, filter: ["==", ["geometry-type"], "LineString"],
-            paint: { "line-color": colour, "line-width": 2 },
+            id: `${SOURCE}-line`, type: "line", source: OUTLINE, paint: { "line-color": colour, "line-width": 2 },
         });
     }
 }
@@ -391,4 +393,4 @@ function alertSection(alerts, length, legend, departure) {
     ];
 }
 
-const EMPTY = { type: "FeatureCollection", features: [] };
+const EMPTY = { type: "FeatureCollection", features: [], geometry: undefined };

@@ -1931,7 +1931,7 @@ def torn_picture(viewer):
     viewer.eventually(lambda: "GTG is not in this picture, or only in a part" in viewer.text("#banners"))
     assert "hatched" not in viewer.text("#banners"), viewer.text("#banners")
     torn[0] = False
-    viewer.eventually(lambda: "hatched areas have no data" in viewer.text("#banners"))
+    viewer.eventually(lambda: "Hatched: no GTG" in viewer.text("#legend"))
     viewer.page.unroute_all(behavior="ignoreErrors")
 
 
