@@ -10,7 +10,7 @@ import { isField } from "./layers.js";
 import { getFeatures, now, ServerError } from "./server.js";
 import { filters, SEVERITIES, showsSeverity } from "./view.js";
 
-const MAX_LEVELS = 8;
+const MAX_LINES = 8;
 /** A later run replaces the field of an instant. */
 const CACHE_MILLISECONDS = 60_000;
 const MAX_CACHED = 200;
@@ -109,21 +109,37 @@ export function fieldSections(view, longitude, latitude, signal) {
  * @param {Billow.View} view */
 function section(given, view) {
     const values = [...given].sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
-    const lines = values.slice(0, MAX_LEVELS).map(({ altitude, edr, severity }) => element("li", {},
-        element("strong", {}, altitude === undefined ? "Whole column" : flightLevel(altitude)),
-        element("span", {}, edr === undefined ? "no value here"
-            : `EDR ${Number(edr).toFixed(2)}, ${(SEVERITIES[severity] ?? "no severity").toLowerCase()}`)));
+    const statements = statementsOf(values);
+    const lines = statements.slice(0, MAX_LINES).map(({ names, text }) => element("li", {},
+        element("strong", {}, names.join(", ")), element("span", {}, text)));
     const found = element("section", { className: "features" },
         element("h3", {}, "Turbulence field"),
         element("p", { className: "note" }, values.length ? `${fieldName(values[0])}. Computed, not observed.`
             : view.sources ? `No field ${originText(view)}has a value here at this time. Turbulence is possible.`
                 : "The grid has no value here at this time. Turbulence is possible."),
         lines.length ? element("ul", {}, ...lines) : null,
-        values.length > lines.length
-            ? element("p", { className: "note" }, `and ${values.length - lines.length} lower values`) : null);
+        statements.length > lines.length
+            ? element("p", { className: "note" }, `and ${statements.length - lines.length} lower values`) : null);
     const severities = values.flatMap(({ severity }) => severity ?? []).filter((each) => showsSeverity(view, each));
     if (severities.length) rate(found, Math.max(...severities), "computed");
     return found;
+}
+
+/** Each value once, with the names of its levels. The column is named only if no level has its value.
+ * @param {Properties[]} values  the highest first
+ * @returns {{ names: string[], text: string }[]} */
+export function statementsOf(values) {
+    /** @type {Map<string, number[]>} */
+    const levels = new Map();
+    for (const { altitude, edr, severity } of values) {
+        const text = edr === undefined ? "no value here"
+            : `EDR ${Number(edr).toFixed(2)}, ${(SEVERITIES[severity] ?? "no severity").toLowerCase()}`;
+        levels.set(text, [...levels.get(text) ?? [], ...altitude === undefined ? [] : [altitude]]);
+    }
+    return [...levels].map(([text, altitudes]) => ({
+        names: altitudes.length ? altitudes.sort((a, b) => a - b).map((each) => flightLevel(each)) : ["Whole column"],
+        text,
+    }));
 }
 
 /** The sources that a view selects, as a part of a sentence.

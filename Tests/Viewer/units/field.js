@@ -1,5 +1,5 @@
 // @ts-check
-import { FieldNote, fieldName, fieldSections, fieldText } from "/js/field.js";
+import { FieldNote, fieldName, fieldSections, fieldText, statementsOf } from "/js/field.js";
 import { parseHash } from "/js/view.js";
 import { equal, json, ok, test, withResponses } from "../harness.js";
 
@@ -109,4 +109,16 @@ test("with a filter for sources, the legend and the card describe only the field
         ok(section?.textContent?.includes("No field of a or b c has a value here at this time."), "said");
     });
     equal(requested, ["a,b c", "C40", "a,b c", "C40"]);
+});
+
+test("a card states each value of a field once, with its levels", () => {
+    const value = (/** @type {number | undefined} */ altitude, /** @type {number} */ edr, severity = 0) =>
+        ({ altitude, edr, severity });
+    equal(statementsOf([value(undefined, 0.1), value(42_000, 0.1), value(40_000, 0.1), value(10_000, 0.08)]), [
+        { names: ["FL400", "FL420"], text: "EDR 0.10, smooth" }, { names: ["FL100"], text: "EDR 0.08, smooth" },
+    ]);
+    // The map's colour is that of the column, so its value stays where no level has it.
+    equal(statementsOf([value(undefined, 0.3, 2), value(10_000, 0.08)]).map(({ names }) => names),
+        [["Whole column"], ["FL100"]]);
+    equal(statementsOf([value(undefined, 0.1, 1), value(10_000, 0.1, 0)]).length, 2, "of different severities");
 });
