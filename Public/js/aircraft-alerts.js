@@ -4,10 +4,11 @@
 import { alertFilters, alertFilterText, alertGroups, groupNodes } from "./alert-groups.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
-import { age, flightLevel, instantOf } from "./format.js";
+import { flightLevel, instantOf } from "./format.js";
 import { AIRCRAFT } from "./layers.js";
+import { tickingAge } from "./observation-text.js";
 import { aircraftTexts } from "./place-features.js";
-import { getJSON, now, postJSON, ServerError } from "./server.js";
+import { getJSON, postJSON, ServerError } from "./server.js";
 import { SEVERITIES } from "./view.js";
 
 const AREA = "ahead";
@@ -159,8 +160,9 @@ function alertSection(aircraft, alerts, view, legend) {
     const { query, dataTime, stale, incomplete } = alerts;
     const band = `${flightLevel(query.minAltitude)} – ${flightLevel(query.maxAltitude)}`;
     const received = instantOf(dataTime);
-    const problem = received === null ? "The age of the data is unknown."
-        : stale ? `The data is stale: received ${age(now() - received)} ago.` : null;
+    const problem = received === null ? ["The age of the data is unknown."]
+        : stale ? ["The data is stale: received ", tickingAge(received, "", " ago.")] : null;
+    const texts = aircraftTexts(aircraft, view.time);
     const only = alertFilterText(view);
     const isLeftOut = view.sources && source && !view.sources.includes(source);
     const notes = [
@@ -168,11 +170,11 @@ function alertSection(aircraft, alerts, view, legend) {
         isLeftOut ? `The position is from ${source}, which the map leaves out.` : null,
     ].filter(Boolean).join(" ");
     return section(`Ahead of ${callsign || icao24}`,
-        element("p", {}, aircraftTexts(aircraft, view.time).filter(Boolean).join(" · ")),
+        element("p", {}, ...texts.flatMap((text) => (text ? [" · ", text] : [])).slice(1)),
         element("p", { className: "note" }, `Searched ${Math.round(query.distance ?? 0)} NM ahead, ${band}`),
         notes ? element("p", { className: "note" }, notes) : null,
         ...groupNodes(alertGroups(alerts), legend),
-        problem === null ? null : element("p", { className: "problem" }, problem),
+        problem === null ? null : element("p", { className: "problem" }, ...problem),
         incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null);
 }
 

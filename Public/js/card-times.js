@@ -1,7 +1,9 @@
 // @ts-check
-// The lines of the cards that say what they are for. The page loads this module with the first card.
+// The lines of the cards that say what they are for, and the ages in live cards. The page loads this module with the
+// first card.
 import { byId, setText } from "./dom.js";
 import { shortTime } from "./format.js";
+import { tickAges } from "./observation-text.js";
 import { subjectOf } from "./picture-request.js";
 import { shownView } from "./picture-state.js";
 import { now } from "./server.js";
@@ -9,7 +11,7 @@ import { now } from "./server.js";
 /** @typedef {import("./picture-state.js").OnMap} OnMap
  * @typedef {{ view: Billow.View, at: number } | null} Card */
 
-/** Updates the lines of the cards.
+/** Updates the lines of the cards and their ages. The ages grow also while nothing renews the cards.
  * @param {OnMap} onMap
  * @param {Record<"details" | "route", Card>} cards */
 export function showCardTimes(onMap, cards) {
@@ -18,6 +20,7 @@ export function showCardTimes(onMap, cards) {
         const text = cardTimeText(onMap, card);
         line.hidden = text === "";
         setText(line, text);
+        tickAges(byId(`${id}-body`));
     }
 }
 

@@ -3,10 +3,10 @@
 // behind it. The page loads this module with the first card.
 import { bearingText, boxAround, centroid, pixelDistance } from "./distance.js";
 import { element, swatch } from "./dom.js";
-import { age, flightLevel, hoursText, instantOf, shortTime } from "./format.js";
+import { age, hoursText, instantOf, shortTime } from "./format.js";
 import { HEADLINE_PIXELS, rate } from "./headline.js";
 import { CELLS, layerName } from "./layers.js";
-import { levelText, observedText } from "./observation-text.js";
+import { levelText, observedParts, tickingAge } from "./observation-text.js";
 import { getFeatures, getJSON, now } from "./server.js";
 import { filters, filterText, SEVERITIES } from "./view.js";
 
@@ -165,7 +165,7 @@ export class CellSection {
         const edr = record.edr ?? null;
         const rows = [
             ["Level", levelText(record)],
-            ["Observed", observedText(record, this.#view.time)],
+            ["Observed", observedParts(record, this.#view.time)],
             ["EDR", edr === null ? "not reported" : `${Number(edr).toFixed(2)} m²ᐟ³ s⁻¹`],
             [
                 "Severity",
@@ -182,7 +182,8 @@ export class CellSection {
             ...notes.flatMap((note) => (note ? [element("p", { className: "note" }, note)] : [])),
             element(
                 "dl", {},
-                ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]),
+                ...rows.flatMap(([name, value]) => [element("dt", {}, name),
+                    element("dd", {}, ...(Array.isArray(value) ? value : [String(value)]))]),
             ),
             records.length ? this.#table(records) : null,
             element("p", { className: "cell" }, record.h3));
@@ -192,12 +193,14 @@ export class CellSection {
 
     /** @param {Properties[]} records */
     #table(records) {
+        const { time } = this.#view;
         const rows = records.slice(0, MAX_ROWS).map((record) => {
             const entry = this.#legend.entry(record.severity);
+            const observed = Date.parse(record.observedAt);
             return element("tr", {},
                 element("td", {}, levelText(record)),
                 element("td", {}, entry ? swatch(entry) : null, entry?.label ?? String(record.severity)),
-                element("td", {}, age((this.#view.time ?? now()) - Date.parse(record.observedAt))));
+                element("td", {}, time === null ? tickingAge(observed) : age(time - observed)));
         });
         const more = records.length - rows.length;
         return element("div", {},

@@ -32,7 +32,7 @@ export class Inspector {
     #root = byId("details");
     #body = byId("details-body");
     #announcement = byId("details-announcement");
-    /** Names the time of a live card that lost contact. Its ages and distances count from then. */
+    /** Names the time of a live card that lost contact. Its distances are of then. */
     #old = element("p", { className: "problem", hidden: true });
     /** When the content of a live card was loaded; null for no content, and for content of a past or future time.
      * @type {number | null} */
@@ -260,7 +260,7 @@ export class Inspector {
         this.#old.hidden = this.#liveAt === null || contact.problem === null;
         if (this.#liveAt === null) return;
         setText(this.#old, `No contact with the server. This card is of ${shortTime(this.#liveAt, now())}, \
-with its ages and distances.`);
+with its distances. Its ages count to now.`);
     }
 
     /** @param {AbortSignal} signal */

@@ -3,10 +3,11 @@
 // reports and aircraft near it.
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
-import { age, flightLevel, instantOf, shortTime } from "./format.js";
+import { flightLevel, instantOf, shortTime } from "./format.js";
 import { HEADLINE_PIXELS, rate } from "./headline.js";
 import { AREA_SHAPE, layerName, LAYERS } from "./layers.js";
 import { boxAround, pixelDistance } from "./distance.js";
+import { agoText } from "./observation-text.js";
 import { getFeatures, now } from "./server.js";
 import { filters, SEVERITIES } from "./view.js";
 
@@ -144,14 +145,14 @@ function reportLine({ type, severity, severityName, altitude, aircraft, observed
             isUrgent({ type }) ? "Urgent" : null, severityText(severity, severityName) ?? "turbulence not reported",
         ].filter(Boolean).join(": "),
         [isGiven(altitude) ? flightLevel(altitude) : "level not reported", aircraft].filter(Boolean).join(", "),
-        instant === null ? null : `${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`, text,
+        instant === null ? null : agoText(instant, time), text,
     ];
 }
 
 /** The level, speed and heading of an aircraft, and the age of its position.
  * @param {Properties} properties
  * @param {number | null} time
- * @returns {(string | null)[]} */
+ * @returns {(string | Node | null)[]} */
 export function aircraftTexts({ altitude, groundSpeed, heading, onGround, observedAt }, time) {
     const instant = instantOf(observedAt);
     return [
@@ -160,7 +161,7 @@ export function aircraftTexts({ altitude, groundSpeed, heading, onGround, observ
             isGiven(groundSpeed) ? `${Math.round(groundSpeed)} kt` : null,
             isGiven(heading) ? `${String(Math.round(heading) % 360).padStart(3, "0")}°` : null,
         ].filter(Boolean).join(", "),
-        instant === null ? null : `seen ${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`,
+        instant === null ? null : agoText(instant, time, "seen "),
     ];
 }
 

@@ -6,6 +6,7 @@ import {
 } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
 import { alertFilters, alertGroups, farthest, groupNodes, reportedText } from "./alert-groups.js";
+import { contact, onContact } from "./contact.js";
 import { byId, element, swatch } from "./dom.js";
 import { greatCircle } from "./distance.js";
 import { outlineOf } from "./outline.js";
@@ -66,6 +67,9 @@ export class RoutePanel {
         this.#waypoints = new Waypoints(map, library);
         this.#fit = new RouteFit(map);
         byId("details-route").addEventListener("click", () => byId("details-close").click());
+        onContact(() => {
+            if (contact.problem !== null && this.#view().time === null) this.#showAge();
+        });
         byId("route-close").addEventListener("click", () => {
             closed();
             this.#show(false);
@@ -94,6 +98,7 @@ export class RoutePanel {
             if (error instanceof ServerError && error.status === 0) return this.#showWithoutContact(view, view.route);
             const { message } = /** @type {Error} */ (error);
             const text = `The route could not be loaded: ${message}`;
+            this.#loaded = null;
             patchChildren(this.#body, [element("p", { className: "problem" }, text)]);
         }
     }
@@ -103,12 +108,7 @@ export class RoutePanel {
      * @param {Billow.View} view
      * @param {string} route */
     async #showWithoutContact(view, route) {
-        if (this.#loaded?.key === keyOf(view)) {
-            const text = `No contact with the server. These conditions are of ${shortTime(this.#loaded.at, now())}.`;
-            this.#body.querySelector(".without-contact")?.remove();
-            this.#body.prepend(element("p", { className: "problem without-contact" }, text));
-            return;
-        }
+        if (this.#loaded?.key === keyOf(view)) return this.#showAge();
         const places = waypointsOf(route, await loadAirports());
         // Meanwhile the user may have changed the route.
         if (this.#view().route !== route) return;
@@ -124,6 +124,14 @@ export class RoutePanel {
                     ? "The map has the line alone."
                     : "The map has no line, because the places of the waypoints are not on this device."}`),
         ]);
+    }
+
+    /** Without contact nobody renews the card, so it names its time. */
+    #showAge() {
+        if (!this.#loaded) return;
+        const text = `No contact with the server. These conditions are of ${shortTime(this.#loaded.at, now())}.`;
+        this.#body.querySelector(".without-contact")?.remove();
+        this.#body.prepend(element("p", { className: "problem without-contact" }, text));
     }
 
     /** Makes the map zoom to the next route. */
@@ -214,7 +222,7 @@ export class RoutePanel {
             ].filter(Boolean).join(", ")}.`),
             only ? element("p", { className: "note" }, `${only}.`) : null,
             isAhead ? element("p", { className: "problem" },
-                `Reports are of now, ${hourMinute(reportedUntil)}Z: ${
+                `Reports are until ${hourMinute(reportedUntil)}Z, ${
                     age(departure - reportedUntil)} before the departure.`) : null,
             hasField ? null : element("p", { className: "problem" },
                 `No ${FIELD_NAMES} is stored for ${shortTime(departure, now())}, so no turbulence is computed here.`),

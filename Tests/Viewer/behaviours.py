@@ -1451,7 +1451,7 @@ def route_ahead(viewer):
     viewer.open(f"#layers=gtg,hexagons&map=4/41/-85&route=KORD+KJFK&level=370&time={departure}")
     viewer.until("document.querySelector('#route-body').textContent.includes('Hazard areas along the route')")
     words = viewer.text("#route-body")
-    assert re.search(r"Reports are of now, \d\d:\d\dZ: \d h \d\d min before the departure", words), words
+    assert re.search(r"Reports are until \d\d:\d\dZ, \d h \d\d min before the departure", words), words
     groups = viewer.text("#route-body .groups")
     assert "NEW" in groups and "OLD" not in groups and "computed" not in groups, groups
     assert re.search(r"OLD\n.*\nvalid .*, expires before you arrive", words), words
@@ -1948,6 +1948,66 @@ def lost_contact(viewer):
     viewer.page.unroute("**/*")
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+
+
+def ages_without_contact(viewer):
+    """without contact each age on the page grows with the clock, and the cards of place and route name their time"""
+    viewer.page.add_init_script("""window.ahead = 0;
+        const { now } = Date;
+        Date.now = () => now() + window.ahead;""")
+    observed = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 120))
+    cell = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [
+        [[-101, 38], [-99, 38], [-99, 40], [-101, 40], [-101, 38]]]}, "properties": {
+            "h3": "842699dffffffff", "severity": 3, "reports": 2, "altitudeMin": 35000, "altitudeMax": 35000,
+            "observedAt": observed}}
+    point = {"type": "Feature", "geometry": {"type": "Point", "coordinates": [-100, 39]}, "properties": {
+        "icao24": "abc123", "callsign": "TEST1", "altitude": 35000, "severity": 2, "observedAt": observed}}
+    alerts = {"clusters": [], "hazards": [], "stale": True, "dataTime": observed, "query": {
+        "minAltitude": 34000, "maxAltitude": 36000, "distance": 100}}
+    answers = {
+        "hexagons/items?*bbox*": {"type": "FeatureCollection", "features": [cell, cell]},
+        "pireps/items?*": {"type": "FeatureCollection", "features": [point]},
+        "traffic/items?*": {"type": "FeatureCollection", "features": [point]},
+        "traffic/items/abc123*": point,
+    }
+
+    def answering(answer):
+        return lambda route: route.fulfill(json=answer)
+
+    for pattern, answer in answers.items():
+        viewer.page.route(f"**/collections/{pattern}", answering(answer))
+    viewer.page.route("**/alerts", answering(alerts))
+    details = "document.querySelector('#details-body').textContent"
+    viewer.open("#layers=hexagons,pireps,traffic&map=6/39/-100&place=39/-100&route=KDEN+KMCI")
+    viewer.until(f"{details}.split(' ago').length === 4")
+    viewer.until("document.querySelectorAll('#route-body .plot').length === 1")
+    viewer.expected = ["ERR_", "Failed to load"]
+
+    def lose_contact():
+        """Loses contact, and puts the clock forward."""
+        viewer.page.route("**/*", lambda route: route.abort())
+        viewer.page.evaluate("dispatchEvent(new Event('online'))")
+        viewer.eventually(lambda: viewer.text("#state-text") == "No contact")
+        viewer.page.evaluate("window.ahead = 1_200_000")
+
+    lose_contact()
+    viewer.eventually(lambda: "2 min" not in re.sub(r"[23]\d min", "", viewer.page.text_content("#details-body")))
+    words = viewer.page.text_content("#details-body")
+    assert len(re.findall(r"2[2-9] min ago", words)) == 3 and len(re.findall(r"2[2-9] min(?! ago)", words)) == 2, words
+    assert re.search(r"This card is of .+Z, with its distances", viewer.text("#details")), viewer.text("#details")
+    words = viewer.page.text_content("#route-body")
+    assert re.search(r"No contact with the server. These conditions are of .+Z", words), words
+    viewer.eventually(lambda: re.search(r"Picture .+, 2\d min old · data 2\d min old", viewer.text("#times")))
+    viewer.eventually(lambda: re.search(r"2\d min ago", viewer.text("#frame-age")))
+    viewer.eventually(lambda: re.search(r"unknown; last: .+, 2\d min", viewer.page.text_content("#sources")))
+    # The card of a flight has the ages of its position, of stale data and of the report below it.
+    viewer.page.unroute("**/*")
+    viewer.page.evaluate("window.ahead = 0")
+    viewer.open("#layers=hexagons&map=6/39/-100&flight=abc123")
+    viewer.until(f"{details}.includes('The data is stale')")
+    lose_contact()
+    viewer.eventually(lambda: len(re.findall(r"2[2-9] min ago", viewer.page.text_content("#details-body"))) == 3)
+    viewer.page.unroute_all(behavior="ignoreErrors")
 
 
 def words_of_pixels(viewer):
@@ -3092,8 +3152,8 @@ ALL = [
     route, route_ahead, route_without_field, wrong_route, route_without_contact,
     route_without_places, route_uncovered, route_through_turbulence, route_suggestions,
     pick_points, follow_flight, lost_flight, open_cards,
-    take_along, route_across_antimeridian, take_pictures, take_exact_pictures, new_user,
-    torn_picture, lost_contact, words_of_pixels, lost_module, lost_graphics, missing_tiles, resting,
+    take_along, route_across_antimeridian, take_pictures, take_exact_pictures, new_user, torn_picture,
+    lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics, missing_tiles, resting,
     visible_again, offline,
     two_servers, silent_server, key_entry,
     narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
