@@ -2729,6 +2729,18 @@ def escape_in_dialog(viewer):
     viewer.until("document.querySelector('#details').hidden")
 
 
+# The ids of the visible choices that are narrower than their longest text.
+CUT_CHOICES = """(selector) => [...document.querySelectorAll(selector)].filter((select) => {
+    const { width } = select.getBoundingClientRect();
+    const copy = select.cloneNode(true);
+    Object.assign(copy.style, { width: "max-content", maxWidth: "none", position: "absolute" });
+    select.after(copy);
+    const whole = copy.getBoundingClientRect().width;
+    copy.remove();
+    return width > 0 && width < whole;
+}).map(({ id }) => id)"""
+
+
 def whole_choices(viewer):
     """no choice of the settings is cut off, and the header names pale layers, on each size of window"""
     viewer.page.set_viewport_size({"width": 1440, "height": 900})
@@ -2741,17 +2753,18 @@ def whole_choices(viewer):
             assert "Hexagons at 30 %" in viewer.text("#summary")
             viewer.page.click("#toggle")
         viewer.until("document.querySelector('#severity').checkVisibility()")
-        cut = viewer.page.evaluate("""() => [...document.querySelectorAll(".settings select")]
-            .filter((select) => {
-                const { width } = select.getBoundingClientRect();
-                const copy = select.cloneNode(true);
-                Object.assign(copy.style, { width: "max-content", maxWidth: "none", position: "absolute" });
-                select.after(copy);
-                const whole = copy.getBoundingClientRect().width;
-                copy.remove();
-                return width > 0 && width < whole;
-            }).map(({ id }) => id)""")
+        cut = viewer.page.evaluate(CUT_CHOICES, ".settings select")
         assert not cut, (cut, width)
+
+
+def whole_spans(viewer):
+    """the choices of the timeline's span and speed are whole on each size of window, beside the button Live"""
+    earlier = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) // 60 * 60 - 3 * 3600))
+    viewer.open(f"#map=4/37/-92&time={earlier}")
+    for width, height in SIZES:
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        cut = viewer.page.evaluate(CUT_CHOICES, ".dock select")
+        assert not cut, (cut, width, height)
 
 
 def route_beside_place(viewer):
@@ -3157,7 +3170,7 @@ ALL = [
     visible_again, offline,
     two_servers, silent_server, key_entry,
     narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
-    escape_in_dialog, whole_choices, readers_settings, on_paper, level_colours,
+    escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours,
     accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,
     status_page,
