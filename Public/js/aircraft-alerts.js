@@ -8,7 +8,8 @@ import { flightLevel, instantOf } from "./format.js";
 import { AIRCRAFT } from "./layers.js";
 import { tickingAge } from "./observation-text.js";
 import { aircraftTexts } from "./place-features.js";
-import { getJSON, postJSON, ServerError } from "./server.js";
+import { postJSON } from "./features.js";
+import { getJSON, ServerError } from "./server.js";
 import { SEVERITIES } from "./view.js";
 
 const AREA = "ahead";

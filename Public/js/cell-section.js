@@ -7,7 +7,8 @@ import { age, hoursText, instantOf, shortTime } from "./format.js";
 import { HEADLINE_PIXELS, rate } from "./headline.js";
 import { CELLS, layerName } from "./layers.js";
 import { levelText, observedParts, tickingAge } from "./observation-text.js";
-import { getFeatures, getJSON, now } from "./server.js";
+import { getFeatures } from "./features.js";
+import { getJSON, now } from "./server.js";
 import { filters, filterText, SEVERITIES } from "./view.js";
 
 /** A cell within this distance of the place is a hit, in pixels, because pointing is inexact. */

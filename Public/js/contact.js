@@ -10,6 +10,8 @@ export const contact = {
     problem: null,
     isSilent: false,
 };
+/** The time of the last response by the page's own clock, which no response changes. */
+export let respondedAt = -Infinity;
 /** Whether silence was the only sign of lost contact. Then a line of the events is a sign of contact. */
 let isLostBySilence = false;
 
@@ -26,6 +28,7 @@ export function onContact(listener) {
  * @param {number} instant  by its clock */
 export function recordResponse(instant) {
     contact.since = instant;
+    respondedAt = performance.now();
     isLostBySilence = false;
     setProblem(null, false);
 }

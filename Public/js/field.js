@@ -7,7 +7,8 @@ import { rate } from "./headline.js";
 import { isOutside } from "./time-extent.js";
 import { FIELD_PRODUCTS } from "./datasets.js";
 import { isField } from "./layers.js";
-import { getFeatures, now, ServerError } from "./server.js";
+import { getFeatures } from "./features.js";
+import { now, ServerError } from "./server.js";
 import { filters, SEVERITIES, showsSeverity } from "./view.js";
 
 const MAX_LINES = 8;

@@ -5,7 +5,8 @@ import { byId, element } from "./dom.js";
 import { AIRCRAFT, TRACKS } from "./layers.js";
 import { shortTime } from "./format.js";
 import { closeSheet, uncoveredArea, uncoveredCentre } from "./uncovered.js";
-import { getFeatures, getJSON, now, ServerError } from "./server.js";
+import { getFeatures } from "./features.js";
+import { getJSON, now, ServerError } from "./server.js";
 
 const TRACK = "flight-track";
 const COLOUR = "#1552c4";

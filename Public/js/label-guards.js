@@ -5,7 +5,8 @@
 import { boxOf } from "./coverage.js";
 import { bandText } from "./format.js";
 import { inDrawingOrder, LAYERS } from "./layers.js";
-import { getFeatures, now } from "./server.js";
+import { getFeatures } from "./features.js";
+import { now } from "./server.js";
 import { filters } from "./view.js";
 import { latitudeAt, mercator, WORLD_TILE_PIXELS } from "./visible-tiles.js";
 

@@ -2,13 +2,12 @@
 // The turbulence tiles on the map. A picture consists of raster sources of one snapshot, filter and instant. The next
 // picture loads invisibly and replaces the current one in a single frame. So the map never blinks and never mixes two.
 import { ABOVE_PICTURES } from "./basemap.js";
-import { claimPrefetchedTile, fetchResponse, timeoutSignal } from "./server.js";
+import { claimPrefetchedTile, fetchResponse, TILE_TIMEOUT_MILLISECONDS, timeoutSignal } from "./server.js";
 import { TileMarks } from "./tile-marks.js";
 
 const PROTOCOL = "billow-tile";
 /** The ids of the sources and layers begin with this. */
 const PREFIX = "turbulence-";
-const TILE_TIMEOUT_MILLISECONDS = 30_000;
 const CHECK_MILLISECONDS = 100;
 /** The size of the headers of a response, which is all that an unchanged tile costs. */
 const HEADER_BYTES = 680;

@@ -8,7 +8,8 @@ import { HEADLINE_PIXELS, rate } from "./headline.js";
 import { AREA_SHAPE, layerName, LAYERS } from "./layers.js";
 import { boxAround, pixelDistance } from "./distance.js";
 import { agoText } from "./observation-text.js";
-import { getFeatures, now } from "./server.js";
+import { getFeatures } from "./features.js";
+import { now } from "./server.js";
 import { filters, SEVERITIES } from "./view.js";
 
 /** A symbol within this distance of the place is listed, in pixels. A symbol within its own radius is hit. */

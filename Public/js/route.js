@@ -14,7 +14,8 @@ import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js"
 import { CELLS, isField, layerName, LAYERS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { levelsAround, SPEED_KNOTS, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
-import { getJSON, now, postJSON, ServerError } from "./server.js";
+import { postJSON } from "./features.js";
+import { getJSON, now, ServerError } from "./server.js";
 import { profileFigure } from "./profile-view.js";
 import { hazardsOfPassage, isWithin } from "./route-hazards.js";
 import { RouteFit } from "./route-fit.js";

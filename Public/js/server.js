@@ -1,11 +1,15 @@
 // @ts-check
 // Requests to Billow. All paths are relative to the page, so that the page works behind any path prefix.
 
-import { contact, recordNoResponse, recordResponse } from "./contact.js";
+import { contact, recordNoResponse, recordResponse, respondedAt } from "./contact.js";
 import { askForKey, keyHeaders } from "./api-key.js";
 import { isOwnServer, storageName } from "./storage.js";
 
 const TIMEOUT_MILLISECONDS = 15_000;
+export const TILE_TIMEOUT_MILLISECONDS = 30_000;
+/** A server without a response for this long is silent, as in offline.js. Without contact the page waits less. */
+const SILENT_MILLISECONDS = 4_000;
+const STILL_SILENT_MILLISECONDS = 1_000;
 /** The header that the service worker, offline.js, adds to responses from its cache. */
 const CACHED_AT = "X-Billow-Cached-At";
 const UNREACHABLE = "the server can't be reached";
@@ -106,36 +110,10 @@ function address(path, parameters) {
     return query ? `${path}?${query}` : path;
 }
 
-/** Requests features. If the layer has no data at the instant, such as hexagons of the future, returns no features and
- * `outside`. Throws ServerError.
- * @param {string} path
- * @param {URLSearchParams} parameters
- * @param {AbortSignal} [signal]
- * @returns {Promise<Billow.FeatureCollection & { outside?: boolean }>} */
-export async function getFeatures(path, parameters, signal) {
-    try {
-        return await getJSON(path, parameters, signal);
-    } catch (error) {
-        if (error instanceof ServerError && error.code === "time-outside-retention") {
-            return { features: [], outside: true };
-        }
-        throw error;
-    }
-}
-
-/** The JSON body of a POST of JSON. Throws ServerError, as `getJSON` does.
- * @param {string} path
- * @param {object} body
- * @param {AbortSignal} [signal]
- * @returns {Promise<any>} */
-export function postJSON(path, body, signal) {
-    return requestJSON(path, { method: "POST", body: JSON.stringify(body) }, signal);
-}
-
 /** @param {string} path
  * @param {RequestInit} options
  * @param {AbortSignal} [signal] */
-async function requestJSON(path, options, signal, milliseconds = TIMEOUT_MILLISECONDS) {
+export async function requestJSON(path, options, signal, milliseconds = TIMEOUT_MILLISECONDS) {
     const limit = timeoutSignal(signal, milliseconds);
     const response = await fetchResponse(
         path, { ...options, signal: limit, headers: { Accept: "application/json, */*;q=0.5" } },
@@ -158,11 +136,12 @@ async function requestJSON(path, options, signal, milliseconds = TIMEOUT_MILLISE
 export async function fetchResponse(url, options = {}, first) {
     for (;;) {
         const sent = keyHeaders(url);
-        const sentAt = now();
+        const sentAt = performance.now();
         /** @type {Response | undefined} */
         let response;
         try {
-            response = await (first ?? fetch(url, { ...options, headers: { ...options.headers, ...sent } }));
+            const loading = first ?? fetch(url, { ...options, headers: { ...options.headers, ...sent } });
+            response = await (isTile(url) ? tileInTime(url, loading, sentAt) : loading);
             first = undefined;
         } catch (error) {
             const { name: errorName } = /** @type {Error} */ (error);
@@ -170,7 +149,7 @@ export async function fetchResponse(url, options = {}, first) {
             const isTimeout = errorName === "TimeoutError";
             response = isTimeout ? undefined : await savedTile(url);
             // A slow request does not mean lost contact if the server answered other requests meanwhile.
-            const isSlow = isTimeout && contact.since !== null && contact.since > sentAt;
+            const isSlow = isTimeout && respondedAt > sentAt;
             const reason = isTimeout ? "the request timed out" : UNREACHABLE;
             if (!response && isOwnServer(url) && !isSlow) recordNoResponse(reason);
             if (!response) throw new ServerError(reason, 0);
@@ -185,11 +164,28 @@ export async function fetchResponse(url, options = {}, first) {
     }
 }
 
+/** @param {string} url */
+const isTile = (url) => /\/tiles\/[^?]+\.png/.test(url) && isOwnServer(url);
+
 /** The tile that the service worker, offline.js, has saved on this device.
  * @param {string} url */
 async function savedTile(url) {
-    const isTile = /\/tiles\/[^?]+\.png/.test(url) && isOwnServer(url);
-    return isTile ? self.caches?.match(url, { cacheName: storageName("billow-data") }) : undefined;
+    return isTile(url) ? self.caches?.match(url, { cacheName: storageName("billow-data") }) : undefined;
+}
+
+/** A tile's response. If the server is silent, the saved tile. A prefetched request has no other time limit.
+ * @param {string} url
+ * @param {Promise<Response>} loading
+ * @param {number} sentAt */
+function tileInTime(url, loading, sentAt) {
+    return new Promise((resolve, reject) => {
+        loading.then(resolve, reject);
+        setTimeout(async () => {
+            const saved = respondedAt > sentAt ? undefined : await savedTile(url);
+            if (saved) resolve(saved);
+        }, contact.problem === null ? SILENT_MILLISECONDS : STILL_SILENT_MILLISECONDS);
+        setTimeout(() => reject(new DOMException("", "TimeoutError")), TILE_TIMEOUT_MILLISECONDS);
+    });
 }
 
 /** A signal that aborts with `signal`, if there is one, and after a timeout.

@@ -215,7 +215,7 @@ def first_load(viewer):
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
     later = (r"/vendor/|complete-map|-signs|-guards|timeline-marks|dom-patch|legend-symbols|"
-             r"/(events|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|source(s|-state))\.js")
+             r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|source(s|-state))\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
@@ -2359,7 +2359,7 @@ def two_servers(viewer):
 
 
 def silent_server(viewer):
-    """if the server is silent, a saved page opens, and it never says that it is live"""
+    """if the server is silent, a saved page opens with its saved picture and time, and it never says that it is live"""
     context = viewer.browser.new_context(viewport={"width": 1000, "height": 700})
     own_page, own_base, proxy = viewer.page, viewer.base, Prefixes(viewer.base)
     try:
@@ -2377,13 +2377,23 @@ def silent_server(viewer):
             # Without these, the page first waits for its own timeouts.
             viewer.until("""async () => {
                 const saved = await (await caches.open("/a/ billow-data")).keys();
-                return ["/tiles/hexagons.json?", "/status", "/styles"].every(
+                return ["/tiles/hexagons.json?", "/status", "/styles", "/tiles/hexagons/latest/"].every(
                     (part) => saved.some(({ url }) => url.includes(part)));
             }""")
+            # The worker saves the tiles of a complete picture one after the other.
+            tiles = len(set(viewer.page.evaluate("""performance.getEntriesByType("resource")
+                .map(({ name }) => name).filter((name) => name.includes("/tiles/hexagons/latest/"))""")))
+            viewer.until("""async (count) => (await (await caches.open("/a/ billow-data")).keys()).filter(
+                ({ url }) => url.includes("/tiles/hexagons/latest/")).length >= count""", tiles)
             proxy.responds.clear()
             page.reload(wait_until="commit")
             viewer.until("window.states.includes('No contact')")
             viewer.eventually(lambda: "saved on this device" in viewer.text("#banners"))
+            # The prefetched tiles wait for the server, and the map has the saved ones instead.
+            viewer.until_shown()
+            viewer.eventually(lambda: viewer.text("#times").startswith("Picture "))
+            viewer.eventually(lambda: "ago" in viewer.text("#frame-age"))
+            viewer.eventually(lambda: "HATCHED" not in viewer.text("#banners") and not viewer.is_hatched(-96, 39))
             states = page.evaluate("states")
             assert not any("Live" in state for state in states), states
             proxy.responds.set()

@@ -1,7 +1,8 @@
 // @ts-check
 import { keyHeaders } from "/js/api-key.js";
+import { postJSON } from "/js/features.js";
 import {
-    fetchResponse, prefetchJSON, clockDifference, getJSON, timeoutSignal, now, postJSON, ServerError,
+    fetchResponse, prefetchJSON, clockDifference, getJSON, timeoutSignal, now, ServerError,
 } from "/js/server.js";
 import { isOwnServer, storageName } from "/js/storage.js";
 import { equal, json, ManualTime, ok, test, throws, withResponses } from "../harness.js";
