@@ -58,7 +58,7 @@ const LAZY_FILES = [
     "js/outline.js", "js/picking.js", "js/picture-file.js", "js/place-features.js", "js/png-strip.js",
     "js/position.js", "js/profile-view.js", "js/route-fit.js", "js/route-form.js", "js/route-hazards.js",
     "js/route-sections.js", "js/route.js", "js/share.js", "js/source-state.js", "js/sources.js",
-    "js/timeline-marks.js", "js/uncovered.js", "js/waypoints.js",
+    "js/timeline-marks.js", "js/toolbars.js", "js/uncovered.js", "js/waypoints.js",
     "timeline/clock.js", "timeline/maplibre-canvas.js", "timeline/part.js", "timeline/player.js",
     "timeline/protocol.js", "timeline/request.js", "timeline/tile-grid.js", "timeline/tile-states.js",
     "vendor/airports/airports.json", "vendor/basemap/basemap.geojson", "vendor/basemap/coarse.geojson",

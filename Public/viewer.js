@@ -141,6 +141,8 @@ async function start() {
         requestDraw();
     });
 
+    import("./js/toolbars.js").then(({ makeToolbars }) => makeToolbars(), () => {});
+
     const missing = new MissingAreas(map);
     /** Marks the places without a picture. A first picture is complete, and covers the map. */
     const markMissing = () => {

@@ -176,7 +176,8 @@ async function savedTile(url) {
 /** A tile's response. If the server is silent, the saved tile. A prefetched request has no other time limit.
  * @param {string} url
  * @param {Promise<Response>} loading
- * @param {number} sentAt */
+ * @param {number} sentAt
+ * @returns {Promise<Response>} */
 function tileInTime(url, loading, sentAt) {
     return new Promise((resolve, reject) => {
         loading.then(resolve, reject);

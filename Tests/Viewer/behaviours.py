@@ -215,7 +215,8 @@ def first_load(viewer):
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
     later = (r"/vendor/|complete-map|-signs|-guards|timeline-marks|dom-patch|legend-symbols|"
-             r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|source(s|-state))\.js")
+             r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|toolbars)\.js|"
+             r"/source(s|-state)\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"
@@ -2724,6 +2725,60 @@ def place_of_link(viewer):
         }""")
 
 
+def short_tab_order(viewer):
+    """the page has few tab stops, and arrow keys, Home and End reach every control of a group"""
+    viewer.page.set_viewport_size({"width": 1440, "height": 900})
+    viewer.open("#layers=hexagons,pireps&map=4/39/-96")
+    viewer.until("document.querySelectorAll('#legend [role=toolbar] button').length === 5")
+    focused = "document.activeElement === document.body ? null : document.activeElement"
+
+    def stops():
+        """Returns what has the focus after each Tab, until the focus leaves the page or begins anew."""
+        viewer.page.evaluate("document.body.tabIndex = -1; document.body.focus()")
+        found = []
+        while len(found) < 60:
+            viewer.page.keyboard.press("Tab")
+            name = viewer.page.evaluate(f"""() => {{
+                const node = {focused};
+                return node && (node.id || `${{node.closest("[id]").id}} ${{node.className || node.value}}`);
+            }}""")
+            if name is None or name in found:
+                break
+            found.append(name)
+        return found
+
+    found = stops()
+    assert 20 <= len(found) <= 27, (len(found), found)
+    assert "play" in found and "scrubber" in found and not any("step" in name for name in found), found
+    for group, selector in (
+        ("#layers", "input"), ("#legend ul", "button"), ("#player", "button"),
+        (".maplibregl-ctrl-bottom-right", ".maplibregl-ctrl-group:not(.legend-button) button"),
+    ):
+        controls = viewer.page.locator(f"{group} {selector}")
+        assert viewer.page.get_attribute(group, "role") == "toolbar", group
+        controls.first.focus()
+        for number in range(controls.count()):
+            assert controls.nth(number).evaluate("(node) => node === document.activeElement"), (group, number)
+            viewer.page.keyboard.press("ArrowRight")
+        # The order is a ring, and the last control that had the focus is the tab stop.
+        assert controls.first.evaluate("(node) => node === document.activeElement"), group
+        viewer.page.keyboard.press("End")
+        tab_stops = controls.evaluate_all("(all) => all.map((node) => node.tabIndex)")
+        assert tab_stops == [-1] * (len(tab_stops) - 1) + [0], (group, tab_stops)
+        viewer.page.keyboard.press("Home")
+        assert controls.first.evaluate("(node) => node.tabIndex === 0 && node === document.activeElement"), group
+    # The keys of a control stay: Space shows another layer, and Enter hides a severity.
+    viewer.page.focus("#layers input")
+    viewer.page.keyboard.press("ArrowRight")
+    viewer.page.keyboard.press("Space")
+    viewer.eventually(lambda: "polygons" in viewer.hash())
+    # The button of a form is a tab stop as soon as it has something to do.
+    assert viewer.page.get_attribute("#route-form .go", "tabindex") == "-1"
+    viewer.page.focus("#route-text")
+    viewer.page.keyboard.type("KJFK KORD")
+    assert viewer.page.get_attribute("#route-form .go", "tabindex") == "0"
+
+
 def escape_in_dialog(viewer):
     """Escape in a dialog closes the dialog alone, and the card behind it stays, also in the address"""
     viewer.open("#layers=hexagons&map=4/39/-96&place=39/-100")
@@ -3180,7 +3235,7 @@ ALL = [
     visible_again, offline,
     two_servers, silent_server, key_entry,
     narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
-    escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours,
+    short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours,
     accessible,
     examples, copied, timeline_elsewhere, timeline_missing_tiles, timeline_lost_tiles,
     status_page,
