@@ -26,7 +26,7 @@ export function makeToolbars() {
 export function toolbar(root, selector, name, inner, first = null) {
     let current = first;
     const controls = () => [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(selector))];
-    const usable = () => controls().filter((each) => !each.matches(":disabled") && each.checkVisibility());
+    const usable = () => controls().filter((each) => !each.matches(":disabled") && each.getClientRects().length > 0);
     const mark = () => {
         const bar = inner ? root.querySelector(inner) : root;
         if (bar?.getAttribute("role") !== "toolbar") {
