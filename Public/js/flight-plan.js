@@ -22,6 +22,8 @@ const GAP_NAUTICAL_MILES = 30;
 const FEET_PER_LEVEL = 100;
 /** The user's own level includes its block of 1,000 feet and two blocks on either side. */
 export const OWN_FEET = 2_000;
+/** A level of the table includes its block of 1,000 feet and one block on either side. */
+export const BESIDE_FEET = 1_000;
 
 /** What people write between waypoints. */
 const BETWEEN = /[–—→>]|,(?=\s)/g;
@@ -211,15 +213,19 @@ export function stretchesOf(features, level) {
     return found;
 }
 
-/** Summarises the levels around the planned one from a profile. Each level has its worst severity, the number of
- * sections with that severity, and the number of sections with any report.
+/** Summarises every second level around the planned one from a profile. Each level has the reports of its block of
+ * 1,000 feet and of the blocks beside it, so that no report lies between two levels. It has its worst severity, the
+ * number of sections with that severity, and the number of sections with any report.
  * @param {{ altitudes: number[], severities: (number | null)[][] }} profile
  * @param {number} level  feet
  * @param {number} range  feet above and below */
 export function levelsAround({ altitudes, severities }, level, range) {
     return altitudes.flatMap((altitude, index) => {
         if (Math.abs(altitude - level) > range || altitude % 2_000 !== level % 2_000) return [];
-        const known = severities[index].flatMap((severity) => severity ?? []);
+        const near = severities.filter((_, row) => Math.abs(altitudes[row] - altitude) <= BESIDE_FEET);
+        const sections = Array.from({ length: severities[index].length }, (_, section) =>
+            near.flatMap((row) => row[section] ?? []));
+        const known = sections.flatMap((found) => (found.length ? [Math.max(...found)] : []));
         const worst = known.length ? Math.max(...known) : null;
         return [{ altitude, worst, count: known.filter((severity) => severity === worst).length, known: known.length }];
     });

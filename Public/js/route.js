@@ -13,7 +13,7 @@ import { outlineOf } from "./outline.js";
 import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
 import { CELLS, isField, layerName, LAYERS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
-import { levelsAround, SPEED_KNOTS, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
+import { BESIDE_FEET, levelsAround, SPEED_KNOTS, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
 import { postJSON } from "./features.js";
 import { getJSON, now, ServerError } from "./server.js";
 import { profileFigure } from "./profile-view.js";
@@ -290,7 +290,7 @@ export class RoutePanel {
         const miles = rangeText(String(Math.round(from)), String(Math.round(to)));
         const own = level === null ? null
             : ownSeverity === null ? "no reports within 2,000 ft of your level"
-                : `at your level: ${severityName(ownSeverity)}`;
+                : `within 2,000 ft of your level: ${severityName(ownSeverity)}`;
         return element("li", {}, entry ? swatch(entry) : null,
             element("div", {}, element("strong", {}, entry?.label ?? severityName(severity)),
                 element("span", {}, [
@@ -314,12 +314,14 @@ export class RoutePanel {
                 element("td", {}, worst === null ? "" : `${count} of ${known}`));
         });
         return [
-            element("h4", {}, "Levels"),
+            element("h4", {}, `Levels, each ±${BESIDE_FEET.toLocaleString("en")} ft`),
             element("table", {},
                 element("thead", {}, element("tr", {}, ...["Level", "Worst", "10 NM segments"].map((title) =>
                     element("th", { scope: "col" }, title)))),
                 element("tbody", {}, ...rows)),
-            element("p", { className: "note" }, "No report does not mean smooth air."),
+            element("p", { className: "note" },
+                `Each level has the reports within ${BESIDE_FEET.toLocaleString("en")} ft of it.`,
+                " No report does not mean smooth air."),
         ];
     }
 

@@ -186,9 +186,26 @@ test("hexagons along a route form stretches with their worst severity, also at t
 });
 
 test("levels around the planned one have their worst severity, or none without a report", () => {
-    const profile = { altitudes: [35_000, 36_000, 37_000, 39_000], severities: [[0, 3, 3], [4], [null, null], [1]] };
+    const profile = {
+        altitudes: [35_000, 37_000, 39_000], severities: [[0, 3, 3], [null, null, null], [1, null, null]],
+    };
     equal(levelsAround(profile, 37_000, 2_000), [
         { altitude: 35_000, worst: 3, count: 2, known: 3 }, { altitude: 37_000, worst: null, count: 0, known: 0 },
         { altitude: 39_000, worst: 1, count: 1, known: 1 },
     ]);
+});
+
+test("no level of the table looks clear of a report that lies 1,000 ft beside it", () => {
+    const altitudes = Array.from({ length: 60 }, (_, block) => block * 1_000);
+    /** @param {number[]} reported  altitudes of moderate reports in the first of two sections */
+    const levels = (...reported) => {
+        const severities = altitudes.map((altitude) => [reported.includes(altitude) ? 3 : null, null]);
+        return levelsAround({ altitudes, severities }, 37_000, 6_000).flatMap(({ altitude, worst, count, known }) =>
+            (worst === null ? [] : [[altitude, worst, count, known]]));
+    };
+    equal(levels(36_000, 38_000), [[35_000, 3, 1, 1], [37_000, 3, 1, 1], [39_000, 3, 1, 1]], "a section counts once");
+    equal(levels(37_000), [[37_000, 3, 1, 1]]);
+    for (const altitude of altitudes.slice(31, 44)) equal(levels(altitude).length > 0, true, `${altitude}`);
+    equal(levels(29_000), []);
+    equal(levelsAround({ altitudes, severities: altitudes.map(() => [1]) }, 0, 2_000).length, 2, "from the ground up");
 });
