@@ -1,7 +1,7 @@
 // @ts-check
 // Parses a typed or pasted route, and lists the turbulence along it. This module sends no requests.
-import { instantOf } from "./format.js";
-import { joinPositions, normalisePosition, parsePosition } from "./position.js";
+import { flightLevel, instantOf } from "./format.js";
+import { joinPositions, normalisePosition, pairText, parsePosition } from "./position.js";
 import { isPlannedLevel } from "./view.js";
 
 /** The words of a flight plan that are no waypoints: speeds and levels, DCT for a direct leg, airways, brackets. */
@@ -15,6 +15,11 @@ const MESSAGE = /^\(?FPL-.*?-([A-Z]{4})\d{4}\s*-(.*?)-([A-Z]{4})\d{4}[\s\S]*$/;
 /** The time in a plan's first place, or in item 13 of a message. */
 const DEPARTURE = /^(?:\(?FPL-.*?-)?[A-Z]{4}([01]\d|2[0-3])([0-5]\d)\b/;
 const SPEED = /(?:^|[\s-])([NKM])(\d{3,4})[FASM]\d{3,4}\b/;
+/** A level of a plan in feet or metres: "N0140A045" is 4,500 feet. */
+const OTHER_LEVEL = /(?:^|[\s-])[NKM]\d{3,4}([ASM]\d{3,4})\b/;
+const FIRST_LEVEL = /(?:^|[\s/-])(?:[NKM]\d{3,4}F|FL?)\d{3}\b/;
+/** A change of speed and level at a waypoint. */
+const CHANGED_LEVEL = /\/[NKM]\d{3,4}([FASM]\d{3,4})\b/g;
 /** The speed at which a route is flown, in knots. */
 export const SPEED_KNOTS = 450;
 /** The maximum gap between neighbouring cells of one stretch. */
@@ -77,6 +82,8 @@ export function parsePlan(text, airports = null) {
         const waypoint = IGNORED.test(word) ? null
             : normalisePosition(code) ?? codeOf(code, airports, !isPlan || isEnd);
         if (waypoint !== null) {
+            const order = pairText(code);
+            if (order) resolved.push(order);
             if (waypoint !== code && /^[A-Z]{3}$/.test(code)) resolved.push(`${code} means ${waypoint}`);
             if (waypoints[waypoints.length - 1] !== waypoint) waypoints.push(waypoint);
         } else if (!IGNORED.test(word)) unknown.push(word);
@@ -84,8 +91,27 @@ export function parsePlan(text, airports = null) {
     return { route: waypoints.join(" "), count: waypoints.length, level, unknown, resolved };
 }
 
-/** Names the parts of a plan that the page does not use: its departure time and its first speed; null without such.
- * The card departs at the map's time, because a plan's time has no date.
+/** Chooses between the level of a plan and that of the form's field: the one that the user entered last. Both are in
+ * feet, null without one, and NaN for other texts. `note` names the level in use, and the one that is not used.
+ * @param {number | null} planned
+ * @param {number | null} typed  the level of the field
+ * @param {boolean} isFieldNewer  whether the user changed the field after the plan
+ * @returns {{ level: number | null, note: string | null }} */
+export function chooseLevel(planned, typed, isFieldNewer) {
+    if (planned === null) return { level: typed, note: null };
+    /** @param {number} level */
+    const name = (level) => (Number.isNaN(level) ? "no planned level" : flightLevel(level));
+    if (typed === null || Object.is(typed, planned)) {
+        return { level: planned, note: `The level is ${name(planned)}, from the plan.` };
+    }
+    const [level, unused] = isFieldNewer ? [typed, planned] : [planned, typed];
+    const [source, other] = isFieldNewer ? ["its field", "plan's level"] : ["the plan", "field's earlier level"];
+    return { level, note: `The level is ${name(level)}, from ${source}. The ${other} is not used: ${name(unused)}.` };
+}
+
+/** Names the parts of a plan that the page does not use: its departure time, its first speed, changes of its level, and
+ * levels that are no flight levels; null without such. The card departs at the map's time, because a plan's time has no
+ * date.
  * @param {string} text
  * @returns {string | null} */
 export function unusedText(text) {
@@ -94,7 +120,14 @@ export function unusedText(text) {
     const [, unit, digits = ""] = SPEED.exec(plan) ?? [];
     const speed = unit === "M" ? `Mach ${(Number(digits) / 100).toFixed(2)}`
         : `${Number(digits)} ${unit === "K" ? "km/h" : "kt"}`;
-    const parts = [hour && `departure time ${hour}:${minute}Z`, unit && `speed ${speed}`].filter(Boolean);
+    const [, other] = OTHER_LEVEL.exec(plan) ?? [];
+    // Without an earlier level, the level of a change is that of the plan.
+    const first = FIRST_LEVEL.exec(plan)?.index ?? -1;
+    const changes = [...plan.matchAll(CHANGED_LEVEL)].flatMap(({ index, 1: level }) => (index === first ? [] : level));
+    const parts = [
+        hour && `departure time ${hour}:${minute}Z`, unit && `speed ${speed}`, other && `level ${other}`,
+        changes.length > 0 && `change of level to ${changes.join(" and ")}`,
+    ].filter(Boolean);
     return parts.length ? `Not used from the plan: ${parts.join(", ")}. The route departs at the time of the map, at ${
         SPEED_KNOTS} kt.` : null;
 }

@@ -24,13 +24,13 @@ const APART = new RegExp(`(^|\\s)(${LATITUDE})\\s*[,/;]?\\s*(${LONGITUDE})(?=$|[
  * @param {string} text  in upper case */
 export const joinPositions = (text) => text.replace(APART, "$1$2$3");
 
-/** Converts a position to the server's form: "4038N07347W", or "-73.78,40.64" as typed; null for other texts.
+/** Converts a position to the form of flight plans, "4038N07347W", which names its directions; null for other texts.
  * @param {string} text  in upper case
  * @returns {string | null} */
 export function normalisePosition(text) {
     if (PAIR.test(text)) {
         const [longitude, latitude] = text.split(",").map(Number);
-        return Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90 ? text : null;
+        return formatPosition(longitude, latitude);
     }
     const [, up, along] = SIGNED.exec(text) ?? [];
     // On the Atlantic, 50/30 is short for 50N030W. So a pair of numbers needs a point or a sign.
@@ -61,6 +61,16 @@ export function formatPosition(longitude, latitude, isRough = false) {
             String(part).padStart(index ? 2 : digits, "0")).join("");
     };
     return `${half(latitude, 2)}${latitude < 0 ? "S" : "N"}${half(longitude, 3)}${longitude < 0 ? "W" : "E"}`;
+}
+
+/** Says how a pair of numbers is read: "40,-70 was read as 70 S 40 E (longitude first)". Null for other texts.
+ * @param {string} text
+ * @returns {string | null} */
+export function pairText(text) {
+    if (!PAIR.test(text)) return null;
+    const [longitude, latitude] = text.split(",").map(Number);
+    return `${text} was read as ${Math.abs(latitude)} ${latitude < 0 ? "S" : "N"} ${Math.abs(longitude)} ${
+        longitude < 0 ? "W" : "E"} (longitude first)`;
 }
 
 /** The coordinates of a position in the server's form; null for other texts.

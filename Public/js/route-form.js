@@ -4,7 +4,7 @@ import { loadAirports } from "./airports.js";
 import { byId, element, setText } from "./dom.js";
 import { flightLevel } from "./format.js";
 import { picking } from "./picking.js";
-import { parseLevel, parsePlan, unusedText, waypointsOf } from "./flight-plan.js";
+import { chooseLevel, parseLevel, parsePlan, unusedText, waypointsOf } from "./flight-plan.js";
 import { formatPosition } from "./position.js";
 import { Suggestions } from "./airport-suggestions.js";
 import { closeSheet } from "./uncovered.js";
@@ -37,6 +37,8 @@ export class RouteForm {
     #bar = null;
     /** Whether the fields have a text that is no route, which stays until the user changes it. */
     #isWrong = false;
+    /** Whether the user changed the level after the route. The first change may come before this module. */
+    #isLevelNewer = document.activeElement === levelField;
 
     /** @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "Marker">} library
@@ -55,6 +57,8 @@ export class RouteForm {
             field.value = "";
             change({ route: null, level: null });
         });
+        field.addEventListener("input", () => { this.#isLevelNewer = false; });
+        levelField.addEventListener("input", () => { this.#isLevelNewer = true; });
         loadAirports().then((airports) => new Suggestions(field, byId("route-places"), airports));
     }
 
@@ -82,28 +86,29 @@ export class RouteForm {
     async submit() {
         const airports = await loadAirports();
         const plan = parsePlan(field.value, airports);
-        const { route, count, level: planned, unknown, resolved } = plan;
-        const typed = typedLevel();
-        const level = typed ?? planned;
+        const { route, count, unknown, resolved } = plan;
+        const { level, note } = chooseLevel(plan.level, typedLevel(), this.#isLevelNewer);
         const names = unknown.join(" ");
         const isLevelWrong = Number.isNaN(level);
+        const levelProblem = `${Number.isNaN(plan.level) ? "The plan's level can't be used. " : ""}${LEVEL_PROBLEM}`;
         this.#forget();
         levelField.setAttribute("aria-invalid", String(isLevelWrong));
         this.#showProblem(count < 2 ? [
             names && `Unknown waypoints: ${names}.`, ...unknown.flatMap((name) => choicesText(name, airports)),
             "Enter at least two waypoints: airport codes or names, or positions such as 4430N05000W.",
-        ].filter(Boolean).join(" ") : isLevelWrong ? LEVEL_PROBLEM : null, count < 2);
+        ].filter(Boolean).join(" ") : isLevelWrong ? levelProblem : null, count < 2);
         if (count < 2 || isLevelWrong) {
             this.#isWrong = true;
             return this.#change({ route: null, level: null });
         }
         const notes = [
             resolved.length ? `${resolved.join(", ")}.` : null, names && `Ignored, because unknown: ${names}.`,
-            unusedText(field.value),
+            note, unusedText(field.value),
         ].filter(Boolean);
         byId("route-note").hidden = notes.length === 0;
         byId("route-note").textContent = notes.join(" ");
         field.value = route;
+        levelField.value = level === null ? "" : flightLevel(level);
         this.#fit();
         this.#change({ route, level, isRouteOpen: true });
         closeSheet();

@@ -1427,6 +1427,35 @@ def route(viewer):
     viewer.until("document.querySelector('#route').hidden && !location.hash.includes('route=')")
 
 
+def level_of_plan(viewer):
+    """a pasted plan's level replaces the earlier one, unless the level's field is newer, and the page names both"""
+    title, note = "document.querySelector('#route-body h3')?.textContent", "#route-note"
+
+    def shows(route, level):
+        viewer.until(f"{title} === '{route}'")
+        viewer.until(f"document.querySelector('#route-body').textContent.includes('planned {level}.')")
+        assert viewer.page.input_value("#route-level") == level, viewer.page.input_value("#route-level")
+
+    viewer.open("#layers=hexagons&map=4/39/-96&route=KORD+KJFK&level=370")
+    shows("KORD KJFK", "FL370")
+    viewer.page.fill("#route-text", "KDEN N0450F310 DCT KATL")
+    viewer.page.click("#route-form .go")
+    shows("KDEN KATL", "FL310")
+    words = viewer.text(note)
+    assert "The level is FL310, from the plan" in words and "not used: FL370" in words, words
+    viewer.page.fill("#route-text", "KORD KJFK FL330")
+    viewer.page.fill("#route-level", "FL350")
+    viewer.page.click("#route-form .go")
+    shows("KORD KJFK", "FL350")
+    words = viewer.text(note)
+    assert "The level is FL350, from its field" in words and "not used: FL330" in words, words
+    # Numbers have the longitude first, and the page says how it read them.
+    viewer.page.fill("#route-text", "-105,40 40N 090W")
+    viewer.page.click("#route-form .go")
+    shows("4000N10500W 40N090W", "FL350")
+    assert viewer.text(note) == "-105,40 was read as 40 N 105 W (longitude first).", viewer.text(note)
+
+
 def route_ahead(viewer):
     """the card of a later departure has the hazards of its passage, reports with their age, and no field of now"""
     def at(hours):
@@ -3227,7 +3256,7 @@ ALL = [
     toggle_layers, order_and_opacity, filters, origin_filters, filtered_cards, one_level,
     incomplete_instant, absent_field, typed_instant, bad_link, link_during_move, instant_without_data,
     inspect_place, inspect_beside,
-    route, route_ahead, route_without_field, wrong_route, route_without_contact,
+    route, level_of_plan, route_ahead, route_without_field, wrong_route, route_without_contact,
     route_without_places, route_uncovered, route_through_turbulence, route_suggestions,
     pick_points, follow_flight, lost_flight, open_cards,
     take_along, route_across_antimeridian, take_pictures, take_exact_pictures, new_user, torn_picture,

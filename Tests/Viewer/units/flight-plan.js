@@ -1,7 +1,7 @@
 // @ts-check
 import { Airports } from "/js/airports.js";
 import {
-    levelsAround, parseLevel, parsePlan, stretchesOf, unusedText, waypointsOf, withPositions,
+    chooseLevel, levelsAround, parseLevel, parsePlan, stretchesOf, unusedText, waypointsOf, withPositions,
 } from "/js/flight-plan.js";
 import { formatPosition, parsePosition } from "/js/position.js";
 import { parseHash } from "/js/view.js";
@@ -10,7 +10,7 @@ import { equal, test } from "../harness.js";
 
 test("a route consists of codes and positions in several notations", () => {
     equal(parsePlan(" kjfk  EGLL "), { route: "KJFK EGLL", count: 2, level: null, unknown: [], resolved: [] });
-    equal(parsePlan("KJFK 4430N05000W -0.46,51.47").route, "KJFK 4430N05000W -0.46,51.47");
+    equal(parsePlan("KJFK 4430N05000W -0.46,51.47").route, "KJFK 4430N05000W 512812N0002736W");
     equal(parsePlan("").count, 0);
 });
 
@@ -82,11 +82,45 @@ test("a level with two digits, and one between whole thousands of feet, is refus
     equal(["0", "40", "040", "370"].map((level) => parseHash(`#level=${level}`).view.level), [0, 4_000, 4_000, 37_000]);
 });
 
+test("a pair of numbers has the longitude first, and a note says how it was read", () => {
+    equal(parsePlan("40,-70 50.5,-20", AIRPORTS), {
+        route: "7000S04000E 2000S05030E", count: 2, level: null, unknown: [], resolved: [
+            "40,-70 was read as 70 S 40 E (longitude first)", "50.5,-20 was read as 20 S 50.5 E (longitude first)",
+        ],
+    });
+    equal(parsePlan("40N 70W 50N,020W", AIRPORTS).resolved, []);
+    equal(waypointsOf("40N070W 40,-70", AIRPORTS).map(({ longitude, latitude }) => [longitude, latitude]),
+        [[-70, 40], [40, -70]]);
+});
+
+test("the level that the user entered last counts, and a note names the other one", () => {
+    equal(chooseLevel(31_000, 37_000, false), {
+        level: 31_000, note: "The level is FL310, from the plan. The field's earlier level is not used: FL370.",
+    });
+    equal(chooseLevel(31_000, 37_000, true), {
+        level: 37_000, note: "The level is FL370, from its field. The plan's level is not used: FL310.",
+    });
+    equal(chooseLevel(NaN, 37_000, true).note,
+        "The level is FL370, from its field. The plan's level is not used: no planned level.");
+    equal(chooseLevel(31_000, null, false), { level: 31_000, note: "The level is FL310, from the plan." });
+    equal(chooseLevel(null, 37_000, false), { level: 37_000, note: null });
+    equal(chooseLevel(NaN, 37_000, false).level, NaN);
+});
+
+test("changes of level in a plan, and levels in feet or metres, are named as not used", () => {
+    const after = "The route departs at the time of the map, at 450 kt.";
+    equal(unusedText("KJFK N0480F370 DCT 44N050W/M084F390 DCT 50N020W/N0480F410 EGLL"),
+        `Not used from the plan: speed 480 kt, change of level to F390 and F410. ${after}`);
+    equal(unusedText("KJFK DCT 44N050W/M084F390 EGLL"), null, "the first level counts");
+    equal(unusedText("KJFK N0140A045 EGLL"), `Not used from the plan: speed 140 kt, level A045. ${after}`);
+});
+
 test("the departure time and the speed of a plan are named as not used", () => {
     const message = `(FPL-BAW117-IS
         -B744/H-SXDGHIRWYZ/S -KJFK1430 -N0487F370 DCT 44N050W/M084F390 -EGLL0640 -PBN/A1)`;
     const after = "The route departs at the time of the map, at 450 kt.";
-    equal(unusedText(message), `Not used from the plan: departure time 14:30Z, speed 487 kt. ${after}`);
+    equal(unusedText(message),
+        `Not used from the plan: departure time 14:30Z, speed 487 kt, change of level to F390. ${after}`);
     equal(unusedText("kjfk0915 M084F370 EGLL0640"),
         `Not used from the plan: departure time 09:15Z, speed Mach 0.84. ${after}`);
     equal(unusedText("KJFK K0870F370 EGLL"), `Not used from the plan: speed 870 km/h. ${after}`);
@@ -119,7 +153,7 @@ test("positions are read in common notations, and ambiguous ones are unknown", (
     for (const [text, position] of [
         ["4038N07347W", "4038N07347W"], ["40N073W", "40N073W"], ["N4038W07347", "4038N07347W"],
         ["40.64N 73.78W", "403824N0734648W"], ["40°38'N, 73°47'W", "4038N07347W"], ["40.5/-73.5", "4030N07330W"],
-        ["-73.78,40.64", "-73.78,40.64"],
+        ["-73.78,40.64", "403824N0734648W"], ["40N 70W", "4000N07000W"], ["40N,070W", "40N070W"],
     ]) equal(parsePlan(`KJFK ${text} EGLL`, AIRPORTS).route, `KJFK ${position} EGLL`, text);
     for (const text of ["50/30", "4460N05000W", "91N000E", "200,10"]) {
         equal(parsePlan(`KJFK ${text} EGLL`, AIRPORTS).unknown, [text]);
