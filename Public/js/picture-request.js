@@ -13,7 +13,7 @@ const SMOOTH = 0;
 const FIELD_MINUTES = 5;
 
 /** Layers that are drawn together. `isField` is true if the group is a field of its own. `severities` replaces those of
- * the view's filter, or is null.
+ * the view's filter, or is null. Without any, the group only has the hatch where its data is missing.
  * @typedef {{ layers: string[], opacity: number, isField: boolean, severities: number[] | null }} Group */
 
 /** Groups the layers of a view that are drawn together, the lowest first. Neighbouring layers of equal opacity form a
@@ -30,11 +30,10 @@ export function groupsOf({ layers, opacities, severities, time }, isRenewed = tr
     for (const id of layers) {
         const isOwn = isField(id) && (selectsSmooth || (isRenewed && time === null));
         const rough = isOwn && selectsSmooth ? (severities ?? []).filter((severity) => severity !== SMOOTH) : null;
-        // The map requests the tiles of an invisible field too, so it knows where the field has no data.
-        const opacity = rough?.length === 0 ? 0 : (opacities[id] ?? 100) / 100;
+        const opacity = (opacities[id] ?? 100) / 100;
         const last = groups[groups.length - 1];
         if (last && last.opacity === opacity && last.isField === isOwn) last.layers.push(id);
-        else groups.push({ layers: [id], opacity, isField: isOwn, severities: rough?.length ? rough : null });
+        else groups.push({ layers: [id], opacity, isField: isOwn, severities: rough });
     }
     return groups;
 }
@@ -44,7 +43,9 @@ export function groupsOf({ layers, opacities, severities, time }, isRenewed = tr
  * @param {Pick<Group, "severities">} group */
 export function groupFilter(query, { severities }) {
     const own = new URLSearchParams(query);
-    if (severities) own.set("severity", severities.join());
+    if (severities?.length) own.set("severity", severities.join());
+    // The server's opacity does not apply to the hatch.
+    else if (severities) own.set("opacity", "0");
     return own;
 }
 

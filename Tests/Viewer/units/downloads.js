@@ -94,6 +94,8 @@ test("a picture has parts only where the map draws its layers differently", () =
         [["gtg", "3"], ["hexagons", "0,3"]]);
     equal(new URL(found?.marked ?? "").searchParams.get("severity"), "0,3", "the stamp names the filter of all");
     equal(new URL(found?.ground ?? "").searchParams.get("time"), null, "cells have no picture of the future");
-    equal(parts("#layers=gtg&severities=0")?.groups, [], "the map shows no smooth air of a field");
+    const smooth = parts("#layers=gtg&severities=0")?.groups ?? [];
+    equal(smooth.map(({ url, opacity }) => [new URL(url).searchParams.get("opacity"), opacity]), [["0", 1]],
+        "the map shows no smooth air of a field, but its hatch");
     equal(parts("#layers=gtg,hazards&opacity=hazards:40")?.groups.map(({ opacity }) => opacity).sort(), [0.4, 1]);
 });

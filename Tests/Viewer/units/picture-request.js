@@ -66,9 +66,10 @@ test("a filter that selects smooth air leaves the smooth air of a field transpar
             [layers.join(), new URL(template).searchParams.get("severity"), opacity]),
         [["gtg", "1,2,4", 1], ["hexagons,pireps", "0,1,2,4", 1]]);
     }
-    // A field of smooth air alone is as transparent.
-    equal(groupsOf({ ...view, severities: [0] }).map(({ layers, opacity }) => `${layers}:${opacity}`),
-        ["gtg:0", "hexagons,pireps:1"]);
+    // A field of smooth air alone is as transparent, but its hatch stays.
+    const { parts: [field, others] } = pictureRequest(TILES, { ...view, severities: [0] }, 1);
+    equal([field, others].map(({ template, opacity }) => [new URL(template).searchParams.get("opacity"), opacity]),
+        [["0", 1], [null, 1]]);
     equal(groupsOf({ ...view, time: 0, severities: [1, 3] }).length, 1, "without smooth air one part suffices");
     ok(subjectOf({ ...view, severities: [0] }) !== subjectOf(view), "each selection is another subject");
 });
