@@ -58,6 +58,8 @@ export function downloads(content, at = now()) {
     picture.set("background", "map");
     const loop = pictureQuery(content);
     loop.set("background", "map");
+    // The file has the legends below the map, where they cover no turbulence.
+    loop.set("legend", "false");
     loop.delete("time");
     loop.set("width", String(Math.min(Math.round(width), LOOP_WIDTH)));
     const { start, end, intervals } = span.start === null ? LOOP : span;

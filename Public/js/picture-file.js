@@ -13,10 +13,10 @@ const [PADDING, LINE_HEIGHT] = [8, 17];
 /** The server draws the time stamp and the scale bar into corners of at most this size. */
 const [STAMP_HEIGHT, SCALE_BAR] = [44, { width: 130, height: 50 }];
 
-/** A picture without animation: the map whose names it gets, its box, its instant, the addresses of its legends, its
- * parts if they are drawn differently, and a note.
+/** A picture without animation: the map whose names it gets, its box, its instant, its parts if they are drawn
+ * differently, and a note.
  * @typedef {{
- *     map: maplibregl.Map, box: string, time: number | null, legends: string[],
+ *     map: maplibregl.Map, box: string, time: number | null,
  *     parts: import("./downloads.js").PictureParts | null, note: string,
  * }} Still */
 
@@ -24,10 +24,13 @@ const [STAMP_HEIGHT, SCALE_BAR] = [44, { width: 130, height: 50 }];
  * page does.
  * @param {string} url
  * @param {string} attribution  of the turbulence
- * @param {Still | null} still  null for a loop, which has neither names nor legends
+ * @param {string[]} legendUrls
+ * @param {Still | null} still  null for a loop, which has no names
  * @returns {Promise<Blob>} */
-export async function pictureFile(url, attribution, still) {
-    const { response, hasBaseMap } = await fetchPicture(still?.parts?.ground ?? url);
+export async function pictureFile(url, attribution, legendUrls, still) {
+    const [{ response, hasBaseMap }, ...legends] = await Promise.all([
+        fetchPicture(still?.parts?.ground ?? url), ...legendUrls.map(fetchImage),
+    ]);
     const bytes = new Uint8Array(await response.arrayBuffer());
     const type = response.headers.get("Content-Type") ?? "image/png";
     const signs = still ? signsOnMap(still.map) : [];
@@ -37,10 +40,9 @@ export async function pictureFile(url, attribution, still) {
     ].filter(Boolean).join(" · ");
     if (!still) {
         const width = new DataView(bytes.buffer).getUint32(16);
-        return new Blob([await withStrip(bytes, noteStrip(width, sources))], { type });
+        return new Blob([await withStrip(bytes, noteStrip(width, sources, legends))], { type });
     }
     const picture = await createImageBitmap(new Blob([bytes], { type }));
-    const legends = await Promise.all(still.legends.map(fetchImage));
     const strip = noteStrip(picture.width, sources, legends);
     const context = canvas(picture.width, picture.height + strip.height);
     context.drawImage(picture, 0, 0);

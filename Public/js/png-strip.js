@@ -8,6 +8,10 @@ const PALETTE = 3;
 const SAMPLES = new Map([[2, 3], [PALETTE, 1], [6, 4]]);
 /** Colours that the strip may add to a palette with room: from dark to light. */
 const STRIP_GREYS = [23, 90, 157, 205, 252];
+/** Colours whose channels differ by less look grey. */
+const GREY_RANGE = 24;
+/** The square of a distance between colours that nobody sees. */
+const INVISIBLE = 48;
 
 /** @typedef {{ type: string, data: Uint8Array }} Chunk */
 
@@ -25,21 +29,23 @@ export function chunksOf(png) {
     return chunks;
 }
 
-/** The PNG with a strip below, in the palette's closest colours if it has one. Throws an error for a PNG of another
- * kind than the server's.
+/** The PNG with a strip below. If its palette lacks colours of the strip, all its pixels become true colours: a legend
+ * in other colours would mislead. Greys become the closest ones. Throws an error for a PNG of another kind than the
+ * server's.
  * @param {Uint8Array} png
  * @param {Pick<ImageData, "width" | "height" | "data">} strip  as wide as the PNG, and opaque
  * @returns {Promise<Uint8Array>} */
 export async function withStrip(png, strip) {
-    const chunks = chunksOf(png);
+    let chunks = chunksOf(png);
     const header = new DataView(chunks[0].data.buffer);
     const [width, height] = [header.getUint32(0), header.getUint32(4)];
     const [depth, colourType, , , interlace] = chunks[0].data.subarray(8);
-    const samples = SAMPLES.get(colourType);
-    if (depth !== 8 || samples === undefined || interlace !== 0 || strip.width !== width) {
+    if (depth !== 8 || !SAMPLES.has(colourType) || interlace !== 0 || strip.width !== width) {
         throw new Error("the picture has an unknown form");
     }
-    header.setUint32(4, height + strip.height);
+    if (colourType === PALETTE && !hasColours(chunks, strip)) chunks = await inTrueColours(chunks);
+    const samples = SAMPLES.get(chunks[0].data[9]) ?? 0;
+    new DataView(chunks[0].data.buffer).setUint32(4, height + strip.height);
     const first = chunks.findIndex(({ type }) => type === "IDAT");
     // The frame of IDAT covers the whole picture.
     const control = chunks.slice(0, first).find(({ type }) => type === "fcTL");
@@ -53,6 +59,114 @@ export async function withStrip(png, strip) {
     const kept = chunks.filter(({ type }, index) => type !== "IDAT" || index === first)
         .map((chunk, index) => (index === first ? { type: "IDAT", data } : chunk));
     return join([png.slice(0, SIGNATURE_BYTES), ...kept.map(chunkBytes)]);
+}
+
+/** The palette, and the opacities of its first entries.
+ * @param {Chunk[]} chunks */
+const paletteOf = (chunks) => ({
+    palette: chunks.find(({ type }) => type === "PLTE")?.data ?? new Uint8Array(),
+    opacities: chunks.find(({ type }) => type === "tRNS")?.data,
+});
+
+/** Whether a palette has the strip's colours. Greys do not count.
+ * @param {Chunk[]} chunks
+ * @param {Pick<ImageData, "data">} strip */
+function hasColours(chunks, { data }) {
+    const { palette, opacities } = paletteOf(chunks);
+    const colours = new Set();
+    for (let at = 0; at < data.length; at += 4) colours.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
+    return [...colours].every((colour) => {
+        const channels = [colour >> 16, (colour >> 8) & 255, colour & 255];
+        if (Math.max(...channels) - Math.min(...channels) < GREY_RANGE) return true;
+        const entry = closest(palette, opacities, ...channels);
+        return channels.reduce((sum, value, index) => sum + (value - palette[3 * entry + index]) ** 2, 0) <= INVISIBLE;
+    });
+}
+
+/** Replaces a palette by true colours in all frames.
+ * @param {Chunk[]} chunks
+ * @returns {Promise<Chunk[]>} */
+async function inTrueColours(chunks) {
+    const { palette, opacities } = paletteOf(chunks);
+    const samples = opacities ? 4 : 3;
+    const colours = Array.from({ length: 256 }, (_, entry) =>
+        [...palette.subarray(3 * entry, 3 * entry + 3), opacities?.[entry] ?? 255].slice(0, samples));
+    const header = chunks[0].data.slice();
+    header[9] = samples === 4 ? 6 : 2;
+    let width = new DataView(header.buffer).getUint32(0);
+    // Control chunks and later frames have consecutive numbers.
+    let sequence = 0;
+    const numbered = (/** @type {Uint8Array} */ data) => {
+        new DataView(data.buffer).setUint32(0, sequence++);
+        return data;
+    };
+    /** @type {Chunk[]} */
+    const changed = [{ type: "IHDR", data: header }];
+    /** @type {Uint8Array[]} */
+    let parts = [];
+    for (const [index, { type, data }] of chunks.entries()) {
+        if (type === "IDAT" || type === "fdAT") {
+            parts.push(type === "IDAT" ? data : data.subarray(4));
+            if (chunks[index + 1].type === type) continue;
+            const rows = await through(new DecompressionStream("deflate"), ...parts);
+            const pixels = await through(new CompressionStream("deflate"), coloured(unfiltered(rows, width), width,
+                colours));
+            changed.push({ type, data: type === "IDAT" ? pixels : numbered(join([new Uint8Array(4), pixels])) });
+            parts = [];
+        } else if (type === "fcTL") {
+            width = new DataView(data.buffer).getUint32(4);
+            changed.push({ type, data: numbered(data) });
+        } else if (!["IHDR", "PLTE", "tRNS"].includes(type)) changed.push({ type, data });
+    }
+    return changed;
+}
+
+/** Reverses the filters of rows with one byte per pixel. Source: PNG (Third Edition), section 9.
+ * @param {Uint8Array} rows  each behind its filter's number
+ * @param {number} width */
+function unfiltered(rows, width) {
+    const stride = width + 1;
+    for (let at = 0; at < rows.length; at += 1) {
+        const column = at % stride;
+        if (column === 0) continue;
+        const left = column > 1 ? rows[at - 1] : 0;
+        const above = at > stride ? rows[at - stride] : 0;
+        const filter = rows[at - column];
+        if (filter === 1) rows[at] += left;
+        else if (filter === 2) rows[at] += above;
+        else if (filter === 3) rows[at] += (left + above) >> 1;
+        else if (filter === 4) rows[at] += paeth(left, above, column > 1 && at > stride ? rows[at - stride - 1] : 0);
+    }
+    return rows;
+}
+
+/** @param {number} left
+ * @param {number} above
+ * @param {number} corner */
+function paeth(left, above, corner) {
+    const [toLeft, toAbove, toCorner] = [left, above, corner].map((each) => Math.abs(left + above - corner - each));
+    if (toLeft <= toAbove && toLeft <= toCorner) return left;
+    return toAbove <= toCorner ? above : corner;
+}
+
+/** Rows of true colours from rows of entries of a palette.
+ * @param {Uint8Array} rows
+ * @param {number} width
+ * @param {number[][]} colours */
+function coloured(rows, width, colours) {
+    const [{ length: samples }] = colours;
+    const found = new Uint8Array((rows.length / (width + 1)) * (width * samples + 1));
+    let to = 0;
+    for (let at = 0; at < rows.length; at += 1) {
+        if (at % (width + 1) === 0) {
+            to += 1;
+            continue;
+        }
+        const colour = colours[rows[at]];
+        for (let sample = 0; sample < samples; sample += 1) found[to + sample] = colour[sample];
+        to += samples;
+    }
+    return found;
 }
 
 /** Adds the strip's greys to a palette, as far as it has room.

@@ -35,10 +35,10 @@ export function openShareDialog(content, map, attribution) {
                 // The dialog may be open for long, and a live file is of the time of the click.
                 const { file } = downloads(content)[index];
                 const still = picture === "still" ? {
-                    map, box: content.box, time: content.time, legends: legendAddresses(content),
-                    parts: pictureParts(content), note: paleText ?? "",
+                    map, box: content.box, time: content.time, parts: pictureParts(content), note: paleText ?? "",
                 } : null;
-                save(label, file, status, () => (picture ? pictureFile(url, attribution, still)
+                save(label, file, status, () => (picture
+                    ? pictureFile(url, attribution, legendAddresses(content), still)
                     : fetchResponse(url).then((response) => response.blob())));
             } }, label))),
         differences.length ? element("p", { className: "note" },
