@@ -7,7 +7,7 @@ import { shortTime } from "./format.js";
 import { showsCells } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { picking } from "./picking.js";
-import { now } from "./server.js";
+import { now, ServerError } from "./server.js";
 import { filterText } from "./view.js";
 
 /** The radius of the mark at the place. */
@@ -125,7 +125,6 @@ export class Inspector {
         this.#keepsUncovered = false;
         this.#body.replaceChildren(element("p", {}, "Loading…"));
         this.#clear();
-        this.shown = null;
         this.#root.hidden = false;
         document.body.classList.add("details-open");
     }
@@ -235,6 +234,8 @@ export class Inspector {
             announced = announcement(alerts ? [alerts] : content);
             liveAt = view.time === null ? startedAt : null;
         } catch (error) {
+            // Without contact what the card says of this place remains, and names its time.
+            if (error instanceof ServerError && error.status === 0 && this.shown) return;
             const { message } = /** @type {Error} */ (error);
             content = [element("p", { className: "problem" }, `This place could not be loaded: ${message}`)];
         }
@@ -251,6 +252,7 @@ export class Inspector {
     /** Forgets what the card said of another place. */
     #clear() {
         this.#announcement.textContent = "";
+        this.shown = null;
         this.#liveAt = null;
         this.#showAge();
     }
