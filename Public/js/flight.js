@@ -139,7 +139,8 @@ export class Flight {
 
     /** Shows the followed flight at its current position. */
     async refresh() {
-        const { flight, time } = this.#view();
+        const view = this.#view();
+        const { flight, time } = view;
         this.#abort?.abort();
         if (flight === null) {
             this.#followed = null;
@@ -150,7 +151,7 @@ export class Flight {
             return this.#draw(EMPTY);
         }
         if (flight !== this.#followed) this.#name = flight;
-        if (time !== null && time > now()) return this.#lose("A forecast has no positions of aircraft.");
+        if (time !== null && time > now()) return this.#lose("A forecast has no positions of aircraft.", view);
         const { signal } = (this.#abort = new AbortController());
         try {
             /** @type {Billow.Feature} */
@@ -172,19 +173,20 @@ export class Flight {
             const isGone = error instanceof ServerError && error.status === 404;
             const { message } = /** @type {Error} */ (error);
             const when = time === null ? "now" : `at ${shortTime(time, now())}`;
-            if (isGone) this.#lose(`This flight is not tracked ${when}.`);
+            if (isGone) this.#lose(`This flight is not tracked ${when}.`, view);
             // Without a response, the position of the same instant stays. Another instant's would contradict the map.
             else if (this.#shownTime === time) this.#showProblem(message);
-            else this.#lose(`The position could not be loaded: ${message}`);
+            else this.#lose(`The position could not be loaded: ${message}`, view);
         }
     }
 
     /** Removes the flight from the map, whose picture is of an instant without its position.
-     * @param {string} text */
-    #lose(text) {
+     * @param {string} text
+     * @param {Billow.View} view */
+    #lose(text, view) {
         this.#shownTime = undefined;
         this.#draw(EMPTY);
-        this.#inspector.lose(this.#name, text);
+        this.#inspector.lose(this.#name, text, view);
         this.#showProblem(text);
     }
 

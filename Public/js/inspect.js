@@ -169,12 +169,15 @@ export class Inspector {
     /** Removes a followed aircraft and its alerts from the map, which has a picture of another time. The card says why,
      * and stays, so that the user can stop following.
      * @param {string} name
-     * @param {string} text */
-    lose(name, text) {
+     * @param {string} text
+     * @param {Billow.View} view  the view without a position */
+    lose(name, text, view) {
         this.#hide();
         this.#body.replaceChildren(element("h3", {}, name), element("p", { className: "problem" }, text));
         this.#root.hidden = false;
         document.body.classList.add("details-open");
+        this.shown = { view, at: now() };
+        this.#callbacks.loaded();
     }
 
     close() {

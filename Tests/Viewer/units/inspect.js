@@ -57,6 +57,15 @@ test("the hidden text of a card says what the card says, also at another time an
         equal(document.querySelector("#details [role=status]")?.textContent, "");
     })));
 
+test("the card of a lost flight is for the instant without a position",
+    () => withResponses(answer, () => withCard(async ({ inspector, view }) => {
+        inspector.open(PLACE);
+        await inspector.refresh();
+        const later = { ...view, time: Date.UTC(2026, 6, 21, 8) };
+        inspector.lose("TEST1", "This flight is not tracked at 08:00:00Z.", later);
+        equal(inspector.shown?.view.time, later.time);
+    })));
+
 test("a live card names its time while contact is lost, and a card of another time does not",
     () => withResponses(answer, () => withCard(async ({ inspector, view, words }) => {
         inspector.open(PLACE);
