@@ -68,9 +68,7 @@ export class RoutePanel {
         this.#waypoints = new Waypoints(map, library);
         this.#fit = new RouteFit(map);
         byId("details-route").addEventListener("click", () => byId("details-close").click());
-        onContact(() => {
-            if (contact.problem !== null && this.#view().time === null) this.#showAge();
-        });
+        onContact(() => this.#showAge());
         byId("route-close").addEventListener("click", () => {
             closed();
             this.#show(false);
@@ -94,6 +92,7 @@ export class RoutePanel {
             if (signal.aborted) return;
             this.#loaded = { key: keyOf(view), at: now() };
             patchChildren(this.#body, content);
+            this.#showAge();
         } catch (error) {
             if (signal.aborted) return;
             if (error instanceof ServerError && error.status === 0) return this.#showWithoutContact(view, view.route);
@@ -129,9 +128,10 @@ export class RoutePanel {
 
     /** Without contact nobody renews the card, so it names its time. */
     #showAge() {
-        if (!this.#loaded) return;
-        const text = `No contact with the server. These conditions are of ${shortTime(this.#loaded.at, now())}.`;
         this.#body.querySelector(".without-contact")?.remove();
+        if (!this.#loaded || contact.problem === null) return;
+        const text = `No contact with the server. These conditions were loaded at ${
+            shortTime(this.#loaded.at, now())}, and nothing renews them.`;
         this.#body.prepend(element("p", { className: "problem without-contact" }, text));
     }
 
