@@ -1,6 +1,7 @@
 // @ts-check
 // Groups the alerts ahead of a flight or along a route. Reported and computed turbulence is grouped by severity, worst
 // first. Issued areas follow, grouped by kind.
+import { areaLevels } from "./area-levels.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element, swatch } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
@@ -30,11 +31,9 @@ export function alertGroups({ clusters, hazards, field, items = [] }, departure)
         const title = `${AREA_KINDS.get(kind) ?? kind}, issued`;
         const group = issued.get(title) ?? { title, severity: null, lines: [] };
         issued.set(title, group);
-        const lowest = flightLevel(altitudeMin ?? 0);
-        const levels = altitudeMax === undefined ? `${lowest} and above` : `${lowest} – ${flightLevel(altitudeMax)}`;
         group.lines.push({
             label: hazard ?? AREA_KINDS.get(kind) ?? kind,
-            note: [[levels, altitudeReference].filter(Boolean).join(" "), validity(validFrom, validTo)]
+            note: [areaLevels({ altitudeMin, altitudeMax, altitudeReference }), validity(validFrom, validTo)]
                 .filter(Boolean).join(", "),
         });
     }

@@ -1,6 +1,7 @@
 // @ts-check
 // The sections of the card for layers other than hexagons: hazards and forecasts that contain the place, and pilot
 // reports and aircraft near it.
+import { areaLevels } from "./area-levels.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { flightLevel, instantOf, shortTime } from "./format.js";
@@ -122,14 +123,10 @@ function areaLine({
     kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo, severity, severityName,
     forecastHour, text,
 }) {
-    const levels = isGiven(altitudeMax)
-        ? `${isGiven(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
-        : isGiven(altitudeMin) ? `${flightLevel(altitudeMin)} and above` : "level not reported";
     return [
         areaName({ kind, hazard }),
         [
-            isGiven(altitudeReference) ? `${levels} ${altitudeReference}` : levels,
-            severityText(severity, severityName),
+            areaLevels({ altitudeMin, altitudeMax, altitudeReference }), severityText(severity, severityName),
         ].filter(Boolean).join(", "),
         `valid ${timeText(validFrom)} – ${timeText(validTo)}${forecastHour ? `, forecast hour ${forecastHour}` : ""}`,
         text,

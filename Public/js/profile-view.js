@@ -1,6 +1,7 @@
 // @ts-check
 // Draws the vertical profile of a route from /profiles.json. All of its text has the size of the page's text, in a card
 // of any width. The server's picture of the same profile is a download.
+import { areaLevels, isAboveGround } from "./area-levels.js";
 import { element, swatch, svgElement } from "./dom.js";
 import { OWN_FEET } from "./flight-plan.js";
 import { flightLevel } from "./format.js";
@@ -73,10 +74,10 @@ export function profileFigure(profile, view, legend, departure, speed, reportedU
         plot.append(svgElement("path", { d: `M0 ${y(feet)}H${PLOT_WIDTH}`, class: "grid" }));
     }
     fill(reported, "reported");
-    for (const { altitudeMin, altitudeMax, stretches } of hazards) {
+    for (const { altitudeMin, altitudeMax, altitudeReference, stretches } of hazards) {
         const d = stretches.map((/** @type {[number, number]} */ [from, to]) =>
             box(from, to, altitudeMin ?? 0, altitudeMax ?? ceiling)).join("");
-        plot.append(svgElement("path", { d, class: "hazard" }));
+        plot.append(svgElement("path", { d, class: isAboveGround({ altitudeReference }) ? "hazard agl" : "hazard" }));
     }
     // Lines at the edges of a level leave its cells visible. A line along the level would cover them.
     if (view.level !== null) {
@@ -90,6 +91,7 @@ export function profileFigure(profile, view, legend, departure, speed, reportedU
         const [low, high] = ownLevels(Math.floor(worst.altitude / BLOCK_FEET) * BLOCK_FEET);
         plot.append(svgElement("path", { d: box(worst.from, worst.to, low, high), class: "worst" }));
     }
+    const aboveGround = hazards.filter(isAboveGround);
     const levels = [];
     for (let feet = 0; feet <= ceiling; feet += LABELLED_FEET) {
         // The planned level's label replaces one that it would cover.
@@ -117,7 +119,10 @@ export function profileFigure(profile, view, legend, departure, speed, reportedU
             field ? element("span", { className: "sign unknown" }, "Not known") : null,
             element("span", { className: "sign plain" }, !field ? "No report" : isFiltered ? "Smooth or filtered"
                 : "Computed smooth"),
-            hazards.length ? element("span", { className: "sign issued" }, "Hazard") : null,
+            hazards.length > aboveGround.length ? element("span", { className: "sign issued" }, "Hazard") : null,
+            // The profile has no ground, so the box of such an area is too low over high ground.
+            ...[...new Set(aboveGround.map(areaLevels))].map((levels) =>
+                element("span", { className: "sign issued agl" }, `Hazard ${levels}, drawn from sea level`)),
             view.level === null ? null : element("span", { className: "sign own-level" },
                 `Within ${(OWN_FEET / 1_000).toFixed(0)},000 ft of ${flightLevel(view.level)}`),
             hasWorst ? element("span", { className: "sign own-worst" },

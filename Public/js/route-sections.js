@@ -1,9 +1,10 @@
 // @ts-check
 // Texts for turbulence and hazards along a route.
+import { areaLevels } from "./area-levels.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { fieldName } from "./field.js";
-import { clockTime, flightLevel, instantOf } from "./format.js";
+import { clockTime, instantOf } from "./format.js";
 import { isField, LAYERS } from "./layers.js";
 import { SEVERITIES } from "./view.js";
 
@@ -51,8 +52,7 @@ export function hazardsAlongRoute(hazards, departure, speed) {
                         `${rangeText(hourMinute(etaAt(from)), hourMinute(etaAt(to)))}Z`,
                         AREA_KINDS.get(hazard.kind) ?? hazard.kind, hazard.hazard,
                     ].filter(Boolean).join(" ")),
-                    element("span", {}, `${Math.round(from)}–${Math.round(to)} NM, ${
-                        rangeText(flightLevel(hazard.altitudeMin ?? 0), flightLevel(hazard.altitudeMax ?? 60_000))}`),
+                    element("span", {}, `${Math.round(from)}–${Math.round(to)} NM, ${areaLevels(hazard)}`),
                     element("span", {}, `valid ${hourMinute(instantOf(hazard.validFrom) ?? 0)}–${
                         hourMinute(instantOf(hazard.validTo) ?? 0)}Z${
                         (instantOf(hazard.validTo) ?? Infinity) <= etaAt(from) ? ", expires before you arrive"

@@ -71,3 +71,14 @@ test("a filtered severity of a field is not drawn, and is not shown as unknown e
     ok(!figure.querySelector(".plot path[fill='#000001']"), "light is filtered");
     equal(figure.querySelectorAll(".known").length, 4);
 });
+
+test("a profile says which hazards are above ground", () => {
+    const { view } = parseHash("#route=KORD+KJFK");
+    /** @param {object[]} hazards */
+    const signs = (...hazards) => [...profileFigure({ ...profile, hazards }, view, legend, 0, 450)
+        .querySelectorAll(".issued")].map(({ textContent }) => textContent);
+    const low = { altitudeMin: 0, altitudeMax: 2_000, altitudeReference: "AGL", stretches: [[0, 50]] };
+    const high = { altitudeMin: 20_000, altitudeMax: 39_000, stretches: [[0, 50]] };
+    equal(signs(low, low, high), ["Hazard", "Hazard SFC – FL020 AGL, drawn from sea level"]);
+    equal([signs(high), signs()], [["Hazard"], []]);
+});

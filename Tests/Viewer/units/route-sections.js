@@ -16,11 +16,21 @@ test("hazard areas have the times of passage, and expire if they end before", ()
         validFrom: "2026-07-21T16:00:00Z", validTo: "2026-07-21T18:20:00Z",
     };
     const text = () => hazardsAlongRoute([hazard], DEPARTURE, 450).map(({ textContent }) => textContent).join(" ");
-    ok(text().includes("18:30–19:00Z unknown TURB225–450 NM, FL200–FL390valid 16:00–18:20Z"), text());
+    ok(text().includes("18:30–19:00Z unknown TURB225–450 NM, FL200 – FL390valid 16:00–18:20Z"), text());
     ok(text().endsWith(", expires before you arrive"), text());
     hazard.validTo = "2026-07-21T22:00:00Z";
     ok(!text().includes("expires"), text());
     equal(hazardsAlongRoute([], DEPARTURE, 450), []);
+});
+
+test("hazard areas along a route say which levels are above ground, and which limits are missing", () => {
+    /** @param {object} limits */
+    const text = (limits) => hazardsAlongRoute([{ kind: "gairmet", hazard: "TURB-LO", stretches: [[0, 9]], ...limits }],
+        DEPARTURE, 450).map(({ textContent }) => textContent).join(" ").match(/NM, (.+)valid/)?.[1];
+    equal(text({ altitudeMin: 0, altitudeMax: 2_000, altitudeReference: "AGL" }), "SFC – FL020 AGL");
+    equal(text({ altitudeMin: 24_000 }), "FL240 and above");
+    equal(text({}), "level not reported");
+    equal(text({ altitudeMin: null, altitudeMax: null }), "level not reported");
 });
 
 test("the field along a route has its text and its name, and a warning if it is stale", () => {
