@@ -22,7 +22,7 @@ import {
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { outsideText } from "./js/time-extent.js";
-import { edgeText, emptyKnowledge, StatusBar } from "./js/status.js";
+import { edgeText, emptyKnowledge, isEmpty, StatusBar } from "./js/status.js";
 import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
 import { formatHash, parseHash, pictureAddress } from "./js/view.js";
 import { boundsOf } from "./js/visible-tiles.js";
@@ -147,16 +147,18 @@ async function start() {
     /** Marks the places without a picture. A first picture is complete, and covers the map. */
     const markMissing = () => {
         if (firstPicture.current) return;
-        const frame = dock.states;
-        missing.show(frame ? [frame] : pictures.current?.parts.map(({ states }) => states) ?? [], refused !== null);
+        const rasters = dock.states ? [dock.states] : pictures.current?.parts.map(({ states }) => states) ?? [];
+        const hasNothing = isEmpty(knowledge);
+        // Nothing draws a raster without tiles.
+        missing.show(hasNothing ? [...rasters, new Map()] : rasters, refused !== null || hasNothing);
         knowledge.missing = missing.failed;
     };
 
     const draw = () => {
-        markMissing();
         knowledge.pictures = firstPicture.current
             ? { current: firstPicture.current, next: pictures.next, isOutdated: false } : pictures;
         knowledge.lacking = lackingInView();
+        markMissing();
         const moment = pictureState(knowledge);
         if (isOutOfStep()) renewSoon();
         status.show(knowledge);

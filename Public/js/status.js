@@ -218,8 +218,8 @@ function staleData(knowledge) {
 /** Warns about incomplete data, which looks like smooth air in the live picture, at an instant and in the timeline.
  * @param {Knowledge} knowledge */
 function incompleteData(knowledge) {
-    const { billow, absent = [] } = knowledge;
-    const { incomplete, time, isPlaying } = pictureState(knowledge);
+    const { absent = [] } = knowledge;
+    const { incomplete, isPlaying } = pictureState(knowledge);
     if (!incomplete) return null;
     // While the timeline plays, one request asks for all layers together, so the lacking ones are not known by name.
     const inView = lackingOf(knowledge);
@@ -235,13 +235,10 @@ function incompleteData(knowledge) {
             : `${names} is not in this picture, or only in a part.`);
     }
     if (others?.length !== 0) {
-        const since = instantOf(billow?.completeSince) ?? completeSince(knowledge.server, others ?? []);
-        const isBefore = since !== null && time !== null && time < since;
         const missing = others ? `: ${others.map(layerName).join(", ")}` : "";
-        sentences.push(`Some data is missing from this picture${missing}.`);
-        if (since !== null) sentences.push(`The data is complete from ${shortTime(since, now())}${
-            isBefore ? "; little or nothing is stored for this time" : ""}.`);
+        sentences.push(`Some data is missing from this picture${missing}.`, ...completeTexts(knowledge, others ?? []));
     }
+    if (isEmpty(knowledge)) sentences.push("The whole map is hatched.");
     return `INCOMPLETE: ${sentences.join(" ")} Missing data may hide turbulence.`;
 }
 
@@ -252,13 +249,33 @@ export function edgeText(knowledge) {
     return names && `Hatched: no ${names}, which may hide turbulence.`;
 }
 
-/** The instant from which on the log is complete for some layers.
- * @param {Billow.Status | null} server
+/** Whether the instant on the map is before the complete data of a layer.
+ * @param {Knowledge} knowledge
+ * @param {string} id */
+function isTooEarly(knowledge, id) {
+    const { time, isLive } = pictureState(knowledge);
+    return !isLive && time !== null && time < (instantOf(knowledge.server?.layers?.[id]?.completeSince) ?? 0);
+}
+
+/** Whether little or nothing is stored of all layers on the map. Such a picture is hatched as a whole.
+ * @param {Knowledge} knowledge */
+export function isEmpty(knowledge) {
+    return (isMarkedIncomplete(knowledge) || Boolean(knowledge.absent?.length)) && shownView(knowledge).layers
+        .every((id) => knowledge.absent?.includes(id) || isTooEarly(knowledge, id));
+}
+
+/** Says since when the data is complete, for layers that lack data. Each layer has an instant of its own.
+ * @param {Knowledge} knowledge
  * @param {string[]} layers */
-function completeSince(server, layers) {
-    const instants = layers.map((id) => instantOf(server?.layers?.[id]?.completeSince));
-    return instants.reduce((latest, since) => latest === null || since === null ? null : Math.max(latest, since),
-        instants[0] ?? null);
+function completeTexts(knowledge, layers) {
+    const early = layers.filter((id) => isTooEarly(knowledge, id));
+    /** @param {string} id */
+    const sinceOf = (id) => shortTime(instantOf(knowledge.server?.layers?.[id]?.completeSince) ?? 0, now());
+    if (early.length) return [...new Set(early.map(sinceOf))].map((since) =>
+        `The data is complete from ${since} for ${early.filter((id) => sinceOf(id) === since).map(layerName).join(", ")
+        }, of which little or nothing is stored for this time.`);
+    const since = instantOf(knowledge.billow?.completeSince);
+    return since === null ? [] : [`The data is complete from ${shortTime(since, now())}.`];
 }
 
 /** @param {Billow.Status | null} server */

@@ -598,6 +598,8 @@ def forecast_instant(viewer):
     before = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) // 60 * 60 - 5 * 86_400))
     viewer.page.evaluate("(stamp) => { location.hash = `#time=${stamp}` }", before)
     viewer.until("document.querySelector('#banners').textContent.includes('little or nothing is stored')")
+    # Such a picture must not look like one of smooth air.
+    viewer.until("billow.map.querySourceFeatures('missing').length > 0")
     # A picture of another day shifts nothing: its time has one line, with the date.
     viewer.until("""() => {
         const times = document.querySelector("#times");

@@ -1,6 +1,6 @@
 // @ts-check
 import { sourceState as stateOfSource } from "/js/source-state.js";
-import { banners, edgeText, emptyKnowledge, stateOf, timesOf } from "/js/status.js";
+import { banners, edgeText, emptyKnowledge, isEmpty, stateOf, timesOf } from "/js/status.js";
 import { drawnView } from "/js/picture-request.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
@@ -109,6 +109,26 @@ test("an incomplete live picture has a banner with the time from which data is c
     ok(HOLE.test(found.get("incomplete")?.text ?? ""), "it says so");
     ok((found.get("incomplete")?.text ?? "").includes("complete from 21 Jul 2026 20:00Z"), "since when");
     equal(state, { level: "warn", text: "Live, with a warning" });
+});
+
+test("an instant before the complete data of some layers names those, and is hatched if all are", () => {
+    const [early, late] = [60_000, -60_000].map((later) => new Date(FRAME.time + later).toISOString());
+    const view = parseHash("#layers=hexagons,hazards").view;
+    const frame = { ...FRAME, view: drawnView(view) };
+    /** @param {string} hexagons  when they are complete
+     * @param {string[]} lacking */
+    const at = (hexagons, lacking) => {
+        const knowledge = knowing({ view, frame, lacking, absent: [], server: {
+            sources: [], layers: { hexagons: { completeSince: hexagons }, hazards: { completeSince: early } },
+        } });
+        return { text: banners(knowledge).get("incomplete")?.text ?? "", isEmpty: isEmpty(knowledge) };
+    };
+    const part = at(late, ["hazards"]);
+    ok(part.text.includes("for Hazards, of which little or nothing is stored for this time"), part.text);
+    equal(part.isEmpty, false, "the hexagons are complete");
+    const all = at(early, ["hexagons", "hazards"]);
+    ok(all.text.includes("for Hexagons, Hazards, of which") && all.text.includes("The whole map is hatched"), all.text);
+    equal(all.isEmpty, true);
 });
 
 test("the banner of incomplete data names the layers that lack data in view, if any do", () => {
