@@ -1,9 +1,10 @@
 // @ts-check
 // The turbulence field: computed values on a grid. Every display names its product, run and lead time, so that nobody
 // takes it for an observation.
+import { bearingText, boxAround, centroid, pixelDistance } from "./distance.js";
 import { element } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
-import { rate } from "./headline.js";
+import { HEADLINE_PIXELS, rate } from "./headline.js";
 import { isOutside } from "./time-extent.js";
 import { FIELD_PRODUCTS } from "./datasets.js";
 import { isField } from "./layers.js";
@@ -12,6 +13,9 @@ import { now, ServerError } from "./server.js";
 import { filters, SEVERITIES, showsSeverity } from "./view.js";
 
 const MAX_LINES = 8;
+/** The cells around a place have this or a higher severity. Below a zoom, many cells would be around it. */
+const [LEAST_SEVERITY, LEAST_SEVERITY_FAR, FAR_ZOOM] = [1, 3, 4];
+const MAX_CELLS = 1_000;
 /** A later run replaces the field of an instant. */
 const CACHE_MILLISECONDS = 60_000;
 const MAX_CACHED = 200;
@@ -89,39 +93,68 @@ export class FieldNote {
     }
 }
 
-/** The sections with the values of the view's fields at a place, by level.
+/** The sections with the values of the view's fields at a place, by level, and the worst cell near it.
  * @param {Billow.View} view
  * @param {number} longitude
  * @param {number} latitude
- * @param {AbortSignal} signal */
-export function fieldSections(view, longitude, latitude, signal) {
+ * @param {AbortSignal} signal
+ * @param {number | null} [zoom]  the map's; null for the place alone */
+export function fieldSections(view, longitude, latitude, signal, zoom = null) {
     return Promise.all(view.layers.filter(isField).map(async (id) => {
         const query = fieldQuery(view, { coords: `POINT(${longitude.toFixed(5)} ${latitude.toFixed(5)})` });
         if (view.minAltitude !== null || view.maxAltitude !== null) {
             query.set("z", `${view.minAltitude ?? 0}/${view.maxAltitude ?? 60_000}`);
         }
-        const { features } = await isOutside(id, view.time) ? EMPTY
-            : await getFeatures(`collections/${id}/position`, query, signal);
-        return section(features.map(({ properties }) => properties), view);
+        const isAbsent = await isOutside(id, view.time);
+        const [{ features }, near] = await Promise.all([
+            isAbsent ? EMPTY : getFeatures(`collections/${id}/position`, query, signal),
+            isAbsent || zoom === null ? null : worstNear(id, view, [longitude, latitude], zoom, signal),
+        ]);
+        return section(features.map(({ properties }) => properties), view, near);
     }));
 }
 
+/** The worst cell of a field that a click at a place may mean, because pointing is inexact; null for none.
+ * @param {string} id
+ * @param {Billow.View} view
+ * @param {import("./distance.js").Place} place
+ * @param {number} zoom
+ * @param {AbortSignal} signal */
+async function worstNear(id, view, place, zoom, signal) {
+    const half = (HEADLINE_PIXELS * 360) / (512 * 2 ** zoom);
+    const query = fieldQuery(view, { bbox: boxAround(...place, half), limit: String(MAX_CELLS) });
+    for (const [name, value] of filters(view)) query.set(name, value);
+    const least = zoom < FAR_ZOOM ? LEAST_SEVERITY_FAR : LEAST_SEVERITY;
+    query.set("minSeverity", String(Math.max(view.minSeverity, least)));
+    const { features } = await getFeatures(`collections/${id}/items`, query, signal);
+    const [worst] = features
+        .map(({ geometry, properties }) => ({ geometry, properties, distance: pixelDistance(geometry, place, zoom) }))
+        .filter(({ distance, properties }) => distance <= HEADLINE_PIXELS && showsSeverity(view, properties.severity))
+        .sort((a, b) => b.properties.severity - a.properties.severity || a.distance - b.distance);
+    return worst ? { ...worst, direction: bearingText(place, centroid(worst.geometry)) } : null;
+}
+
 /** @param {Properties[]} given  the values at a place, at several levels
- * @param {Billow.View} view */
-function section(given, view) {
+ * @param {Billow.View} view
+ * @param {Awaited<ReturnType<typeof worstNear>>} near */
+function section(given, view, near) {
     const values = [...given].sort((a, b) => (b.edr ?? -1) - (a.edr ?? -1));
     const statements = statementsOf(values);
     const lines = statements.slice(0, MAX_LINES).map(({ names, text }) => element("li", {},
         element("strong", {}, names.join(", ")), element("span", {}, text)));
+    const severities = values.flatMap(({ severity }) => severity ?? []).filter((each) => showsSeverity(view, each));
+    const isWorse = near !== null && severities.every((each) => each < near.properties.severity);
+    if (isWorse) severities.push(near.properties.severity);
     const found = element("section", { className: "features" },
         element("h3", {}, "Turbulence field"),
         element("p", { className: "note" }, values.length ? `${fieldName(values[0])}. Computed, not observed.`
             : view.sources ? `No field ${originText(view)}has a value here at this time. Turbulence is possible.`
                 : "The grid has no value here at this time. Turbulence is possible."),
+        isWorse ? element("p", {}, element("strong", {}, SEVERITIES[near?.properties.severity] ?? ""),
+            ` ${near?.direction} of the marker.`) : null,
         lines.length ? element("ul", {}, ...lines) : null,
         statements.length > lines.length
             ? element("p", { className: "note" }, `and ${statements.length - lines.length} lower values`) : null);
-    const severities = values.flatMap(({ severity }) => severity ?? []).filter((each) => showsSeverity(view, each));
     if (severities.length) rate(found, Math.max(...severities), "computed");
     return found;
 }

@@ -222,7 +222,7 @@ export class Inspector {
                 )),
                 this.#alertSection(abort.signal),
                 import("./field.js").then(({ fieldSections }) =>
-                    fieldSections(view, longitude, latitude, abort.signal)),
+                    fieldSections(view, longitude, latitude, abort.signal, this.#map.getZoom())),
             ]);
             // Symbols come first, because they lie above the cells and areas.
             const sections = [...rest.symbols, cell, ...rest.areas, ...fields].flatMap((part) => part ?? []);

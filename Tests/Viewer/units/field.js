@@ -95,6 +95,25 @@ test("the card lists the field's values, the most severe first, and missing valu
     });
 });
 
+test("a click beside a worse cell of the field means that cell, within 12 pixels", async () => {
+    /** A cell east of the place. A pixel has 0.044 degrees at zoom 4.
+     * @param {number} east
+     * @param {number} severity */
+    const cell = (east, severity) => {
+        const [west, side] = [-97.5 + east, 0.1];
+        const ring = [[west, 34.95], [west + side, 34.95], [west + side, 35.05], [west, 35.05], [west, 34.95]];
+        return { geometry: { type: "Polygon", coordinates: [ring] }, properties: { ...NOWCAST, severity, edr: 0.4 } };
+    };
+    await withResponses(({ url }) => json({ features: url.pathname.endsWith("position")
+        ? [{ geometry: {}, properties: { ...NOWCAST, edr: 0.2, severity: 2 } }] : [cell(0.3, 3), cell(0.9, 4)] }),
+    async () => {
+        const view = { ...FIRST, minSeverity: 3 };
+        const [section] = await fieldSections(view, -97.5, 35, new AbortController().signal, 4);
+        const text = section?.textContent ?? "";
+        ok(/Moderate [^-].*of the marker/.test(text), text);
+    });
+});
+
 test("with a filter for sources, the legend and the card describe only the field that the map shows", async () => {
     const view = { ...FIRST, category: "C40", sources: ["a", "b c"] };
     /** @type {string[]} */
