@@ -246,8 +246,11 @@ export class RoutePanel {
             cells.incomplete || profileData.incomplete || areas.incomplete
                 ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null,
             element("p", { className: "row" },
-                element("a", { className: "link", href: `collections/${CELLS}/corridor?${corridor}&f=geojson`,
-                    download: `route-${compactTime(departure)}.geojson` }, "GeoJSON"),
+                element("button", { type: "button", className: "link", onclick: () => import("./route-file.js").then(
+                    ({ saveRoute }) => saveRoute({
+                        route, corridor: ring, places, cells, areas, departure, speed: SPEED_KNOTS,
+                        width: WIDTH_NAUTICAL_MILES,
+                    }, `route-${compactTime(departure)}.geojson`)) }, "GeoJSON"),
                 element("a", { className: "link", href: `profiles.png?${profile}&style=${id}&theme=${theme}`,
                     download: `profile-${route.replaceAll(" ", "-")}.png` },
                     "Profile as PNG")),

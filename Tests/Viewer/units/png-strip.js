@@ -13,8 +13,9 @@ function stripOf(colour) {
 /** @param {Uint8Array} png */
 async function pixels(png) {
     const image = await createImageBitmap(new Blob([new Uint8Array(png)], { type: "image/png" }));
-    const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    const context = document.createElement("canvas").getContext("2d");
     if (!context) throw new Error("no canvas");
+    Object.assign(context.canvas, { width: image.width, height: image.height });
     context.drawImage(image, 0, 0);
     return context.getImageData(0, 0, image.width, image.height);
 }
@@ -29,7 +30,7 @@ test("a loop keeps the pixels and the frames of the map, and its strip has exact
         equal([after.width, after.height], [before.width, before.height + 4]);
         const difference = colour.map((value, index) => value - after.data[after.data.length - 4 + index]);
         ok(difference.every((value) => Math.abs(value) < (colour[1] ? 8 : 1)), `${difference} from ${colour}`);
-        ok(before.data.every((value, at) => value === after.data[at]), "the map is the same");
+        ok(before.data.every((/** @type {number} */ value, /** @type {number} */ at) => value === after.data[at]), "the map is the same");
         const frames = chunksOf(found).filter(({ type }) => type === "fcTL" || type === "fdAT");
         const numbers = frames.map(({ data }) => new DataView(data.buffer).getUint32(0));
         equal(numbers, numbers.map((_, index) => index), "frames have consecutive numbers");
