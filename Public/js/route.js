@@ -328,7 +328,7 @@ export class RoutePanel {
         ];
     }
 
-    /** @param {{ geometry: object } | null} ring
+    /** @param {{ geometry: { type: string, coordinates: any } } | null} ring
      * @param {Billow.View} view */
     #draw(ring, view) {
         const [area, outline] = [ring?.geometry, ring && outlineOf(ring.geometry)].map((geometry) =>

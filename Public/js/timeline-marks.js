@@ -192,9 +192,10 @@ function placed(share, node) {
  * @param {Counts} points
  * @returns {({ share: number, isField: boolean } | null)[]}  relative to the highest count of the kind */
 export function countBars(cells, points) {
-    const kinds = Array.from({ length: Math.max(cells.length, points.length) }, (_, index) =>
-        (typeof cells[index] === "number" ? { count: cells[index], isField: false }
-            : { count: points[index] ?? 0, isField: true }));
+    const kinds = Array.from({ length: Math.max(cells.length, points.length) }, (_, index) => {
+        const count = cells[index] ?? null;
+        return count === null ? { count: points[index] ?? 0, isField: true } : { count, isField: false };
+    });
     /** @param {boolean} isField */
     const highest = (isField) => Math.max(1, ...kinds.map((kind) => (kind.isField === isField ? kind.count : 0)));
     const [most, mostOfField] = [highest(false), highest(true)];

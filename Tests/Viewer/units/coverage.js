@@ -86,6 +86,7 @@ test("a field that lacks data only towards the edges of the view is named as suc
             for (const isPlaying of [false, true]) {
                 /** @type {import("/js/coverage.js").Lacking} */
                 const found = await new Promise((resolve) => {
+                    /** @type {Coverage} */
                     const coverage = new Coverage(() =>
                         resolve(coverage.lackingLayers(view, null, "0.00,0.00,3.00,3.00", "", isPlaying)));
                     coverage.lackingLayers(view, null, "0.00,0.00,3.00,3.00", "", isPlaying);
