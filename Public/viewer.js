@@ -22,7 +22,7 @@ import {
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { outsideText } from "./js/time-extent.js";
-import { edgeText, emptyKnowledge, isEmpty, StatusBar } from "./js/status.js";
+import { edgeText, emptyKnowledge, StatusBar } from "./js/status.js";
 import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
 import { formatHash, parseHash, pictureAddress } from "./js/view.js";
 import { boundsOf } from "./js/visible-tiles.js";
@@ -119,7 +119,7 @@ async function start() {
         firstPicture.remove();
         return fatal("A part of this page could not be loaded. Reload it when there is contact with the server.");
     }
-    const [{ loadLibrary, makeMap }, { Inspector }, { MissingAreas }] = modules;
+    const [{ loadLibrary, makeMap }, { Inspector }, { isEmpty, MissingAreas }] = modules;
     await Promise.all([loadLibrary(), described]);
     const made = makeMap(view, themeOf(view));
     clearInterval(ticker);
@@ -148,8 +148,7 @@ async function start() {
     const markMissing = () => {
         if (firstPicture.current) return;
         const rasters = dock.states ? [dock.states] : pictures.current?.parts.map(({ states }) => states) ?? [];
-        const hasNothing = isEmpty(knowledge);
-        // Nothing draws a raster without tiles.
+        const hasNothing = knowledge.isEmpty = isEmpty(knowledge);
         missing.show(hasNothing ? [...rasters, new Map()] : rasters, refused !== null || hasNothing);
         knowledge.missing = missing.failed;
     };

@@ -1,7 +1,6 @@
 // @ts-check
 // The turbulence field: computed values on a grid. Every display names its product, run and lead time, so that nobody
 // takes it for an observation.
-import { bearingText, boxAround, centroid, pixelDistance } from "./distance.js";
 import { element } from "./dom.js";
 import { age, clockTime, flightLevel, instantOf } from "./format.js";
 import { HEADLINE_PIXELS, rate } from "./headline.js";
@@ -121,6 +120,8 @@ export function fieldSections(view, longitude, latitude, signal, zoom = null) {
  * @param {number} zoom
  * @param {AbortSignal} signal */
 async function worstNear(id, view, place, zoom, signal) {
+    // The first picture describes its field without this module.
+    const { bearingText, boxAround, centroid, pixelDistance } = await import("./distance.js");
     const half = (HEADLINE_PIXELS * 360) / (512 * 2 ** zoom);
     const query = fieldQuery(view, { bbox: boxAround(...place, half), limit: String(MAX_CELLS) });
     for (const [name, value] of filters(view)) query.set(name, value);

@@ -2,6 +2,8 @@
 // Marks the places on the map that have no picture: a place without a picture looks like smooth air. Pictures and
 // frames only report the states of their tiles. This module alone decides which places to mark, and draws the marks.
 import { MISSING } from "./basemap.js";
+import { isMarkedIncomplete, shownView } from "./picture-state.js";
+import { isTooEarly } from "./status.js";
 import { latitudeAt, mercator } from "./visible-tiles.js";
 
 /** The state of a tile on the map. A tile without a state was not requested.
@@ -54,6 +56,13 @@ export function missingPlaces(places, states) {
         return [{ z, x, y, state }];
     };
     return places.flatMap(({ z, x, y }) => missing(z, x, y));
+}
+
+/** Whether little or nothing is stored of all layers on the map. Such a picture is hatched as a whole.
+ * @param {import("./status.js").Knowledge} knowledge */
+export function isEmpty(knowledge) {
+    return (isMarkedIncomplete(knowledge) || Boolean(knowledge.absent?.length)) && shownView(knowledge).layers
+        .every((id) => knowledge.absent?.includes(id) || isTooEarly(knowledge, id));
 }
 
 /** Draws the marks on a map. */

@@ -22,7 +22,7 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
  *     contact: { since: number | null, problem: string | null, isSilent?: boolean },
  *     extent: (number | null)[] | null,
  *     problems: Map<string, string>,
- *     missing?: number,
+ *     missing?: number, isEmpty?: boolean,
  * } & import("./picture-state.js").OnMap} Knowledge
  *
  * `billow` is the member of the TileJSON, `server` is `/status`. `contact` has the time of the server's last response,
@@ -238,7 +238,7 @@ function incompleteData(knowledge) {
         const missing = others ? `: ${others.map(layerName).join(", ")}` : "";
         sentences.push(`Some data is missing from this picture${missing}.`, ...completeTexts(knowledge, others ?? []));
     }
-    if (isEmpty(knowledge)) sentences.push("The whole map is hatched.");
+    if (knowledge.isEmpty) sentences.push("The whole map is hatched.");
     return `INCOMPLETE: ${sentences.join(" ")} Missing data may hide turbulence.`;
 }
 
@@ -252,16 +252,9 @@ export function edgeText(knowledge) {
 /** Whether the instant on the map is before the complete data of a layer.
  * @param {Knowledge} knowledge
  * @param {string} id */
-function isTooEarly(knowledge, id) {
+export function isTooEarly(knowledge, id) {
     const { time, isLive } = pictureState(knowledge);
     return !isLive && time !== null && time < (instantOf(knowledge.server?.layers?.[id]?.completeSince) ?? 0);
-}
-
-/** Whether little or nothing is stored of all layers on the map. Such a picture is hatched as a whole.
- * @param {Knowledge} knowledge */
-export function isEmpty(knowledge) {
-    return (isMarkedIncomplete(knowledge) || Boolean(knowledge.absent?.length)) && shownView(knowledge).layers
-        .every((id) => knowledge.absent?.includes(id) || isTooEarly(knowledge, id));
 }
 
 /** Says since when the data is complete, for layers that lack data. Each layer has an instant of its own.
@@ -269,11 +262,9 @@ export function isEmpty(knowledge) {
  * @param {string[]} layers */
 function completeTexts(knowledge, layers) {
     const early = layers.filter((id) => isTooEarly(knowledge, id));
-    /** @param {string} id */
-    const sinceOf = (id) => shortTime(instantOf(knowledge.server?.layers?.[id]?.completeSince) ?? 0, now());
-    if (early.length) return [...new Set(early.map(sinceOf))].map((since) =>
-        `The data is complete from ${since} for ${early.filter((id) => sinceOf(id) === since).map(layerName).join(", ")
-        }, of which little or nothing is stored for this time.`);
+    if (early.length) return early.map((id) => `The data is complete from ${
+        shortTime(instantOf(knowledge.server?.layers?.[id]?.completeSince) ?? 0, now())
+    } for ${layerName(id)}, of which little or nothing is stored for this time.`);
     const since = instantOf(knowledge.billow?.completeSince);
     return since === null ? [] : [`The data is complete from ${shortTime(since, now())}.`];
 }

@@ -1,6 +1,7 @@
 // @ts-check
 import { sourceState as stateOfSource } from "/js/source-state.js";
-import { banners, edgeText, emptyKnowledge, isEmpty, stateOf, timesOf } from "/js/status.js";
+import { banners, edgeText, emptyKnowledge, stateOf, timesOf } from "/js/status.js";
+import { isEmpty } from "/js/missing-areas.js";
 import { drawnView } from "/js/picture-request.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
@@ -121,13 +122,14 @@ test("an instant before the complete data of some layers names those, and is hat
         const knowledge = knowing({ view, frame, lacking, absent: [], server: {
             sources: [], layers: { hexagons: { completeSince: hexagons }, hazards: { completeSince: early } },
         } });
-        return { text: banners(knowledge).get("incomplete")?.text ?? "", isEmpty: isEmpty(knowledge) };
+        knowledge.isEmpty = isEmpty(knowledge);
+        return { text: banners(knowledge).get("incomplete")?.text ?? "", isEmpty: knowledge.isEmpty };
     };
     const part = at(late, ["hazards"]);
     ok(part.text.includes("for Hazards, of which little or nothing is stored for this time"), part.text);
     equal(part.isEmpty, false, "the hexagons are complete");
     const all = at(early, ["hexagons", "hazards"]);
-    ok(all.text.includes("for Hexagons, Hazards, of which") && all.text.includes("The whole map is hatched"), all.text);
+    ok(all.text.includes("for Hexagons, of which") && all.text.includes("The whole map is hatched"), all.text);
     equal(all.isEmpty, true);
 });
 
