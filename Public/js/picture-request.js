@@ -13,7 +13,7 @@ const SMOOTH = 0;
 const FIELD_MINUTES = 5;
 
 /** Layers that are drawn together. `isField` is true if the group is a field of its own. `severities` replaces those of
- * the view's filter, or is null. Without any, the group only has the hatch where its data is missing.
+ * the view's filter, or is null. Without any, the group is only a hatch.
  * @typedef {{ layers: string[], opacity: number, isField: boolean, severities: number[] | null }} Group */
 
 /** Groups the layers of a view that are drawn together, the lowest first. Neighbouring layers of equal opacity form a
@@ -44,7 +44,7 @@ export function groupsOf({ layers, opacities, severities, time }, isRenewed = tr
 export function groupFilter(query, { severities }) {
     const own = new URLSearchParams(query);
     if (severities?.length) own.set("severity", severities.join());
-    // The server's opacity does not apply to the hatch.
+    // The hatch stays opaque.
     else if (severities) own.set("opacity", "0");
     return own;
 }

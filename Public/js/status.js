@@ -218,10 +218,10 @@ function staleData(knowledge) {
 /** Warns about incomplete data, which looks like smooth air in the live picture, at an instant and in the timeline.
  * @param {Knowledge} knowledge */
 function incompleteData(knowledge) {
-    const { absent = [] } = knowledge;
+    const { billow, server, absent = [] } = knowledge;
     const { incomplete, isPlaying } = pictureState(knowledge);
     if (!incomplete) return null;
-    // While the timeline plays, one request asks for all layers together, so the lacking ones are not known by name.
+    // One request for all layers of a playing timeline names none.
     const inView = lackingOf(knowledge);
     const known = isPlaying && inView?.length ? null : inView;
     const lacking = isMarkedIncomplete(knowledge) ? known : [];
@@ -236,7 +236,13 @@ function incompleteData(knowledge) {
     }
     if (others?.length !== 0) {
         const missing = others ? `: ${others.map(layerName).join(", ")}` : "";
-        sentences.push(`Some data is missing from this picture${missing}.`, ...completeTexts(knowledge, others ?? []));
+        sentences.push(`Some data is missing from this picture${missing}.`);
+        const early = others?.filter((id) => isTooEarly(knowledge, id)) ?? [];
+        for (const id of early.length ? early : [""]) {
+            const since = instantOf((server?.layers?.[id] ?? billow)?.completeSince);
+            if (since !== null) sentences.push(`The data is complete from ${shortTime(since, now())}${
+                id && ` for ${layerName(id)}, of which little or nothing is stored for this time`}.`);
+        }
     }
     if (knowledge.isEmpty) sentences.push("The whole map is hatched.");
     return `INCOMPLETE: ${sentences.join(" ")} Missing data may hide turbulence.`;
@@ -255,18 +261,6 @@ export function edgeText(knowledge) {
 export function isTooEarly(knowledge, id) {
     const { time, isLive } = pictureState(knowledge);
     return !isLive && time !== null && time < (instantOf(knowledge.server?.layers?.[id]?.completeSince) ?? 0);
-}
-
-/** Says since when the data is complete, for layers that lack data. Each layer has an instant of its own.
- * @param {Knowledge} knowledge
- * @param {string[]} layers */
-function completeTexts(knowledge, layers) {
-    const early = layers.filter((id) => isTooEarly(knowledge, id));
-    if (early.length) return early.map((id) => `The data is complete from ${
-        shortTime(instantOf(knowledge.server?.layers?.[id]?.completeSince) ?? 0, now())
-    } for ${layerName(id)}, of which little or nothing is stored for this time.`);
-    const since = instantOf(knowledge.billow?.completeSince);
-    return since === null ? [] : [`The data is complete from ${shortTime(since, now())}.`];
 }
 
 /** @param {Billow.Status | null} server */
