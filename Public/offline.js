@@ -49,12 +49,12 @@ const NOTICE = `<!doctype html><html lang="en"><meta charset="utf-8">
 <p><a href="${PATH}">Map</a></p></html>`;
 /** The files that index.html does not name, because they are loaded on first use. */
 const LAZY_FILES = [
-    "js/aircraft-alerts.js", "js/airport-signs.js", "js/airport-suggestions.js", "js/airports.js",
-    "js/alert-groups.js", "js/area-levels.js", "js/card-times.js", "js/cell-section.js", "js/city-signs.js",
-    "js/complete-map.js", "js/distance.js", "js/dom-patch.js", "js/downloads.js", "js/events.js", "js/features.js",
-    "js/field.js", "js/flight-plan.js", "js/flight.js", "js/frame-views.js", "js/free-area.js", "js/headline.js",
-    "js/inspect.js", "js/key-dialog.js", "js/label-guards.js", "js/layer-list.js", "js/legend-symbols.js",
-    "js/level-histogram.js", "js/map.js", "js/middle.js", "js/missing-areas.js", "js/observation-text.js",
+    "js/aircraft-alerts.js", "js/airport-signs.js", "js/airport-suggestions.js", "js/airports.js", "js/alert-groups.js",
+    "js/area-levels.js", "js/card-times.js", "js/cell-section.js", "js/city-signs.js", "js/complete-map.js",
+    "js/distance.js", "js/dom-patch.js", "js/downloads.js", "js/events.js", "js/features.js", "js/field.js",
+    "js/flight-plan.js", "js/flight.js", "js/frame-views.js", "js/free-area.js", "js/headline.js", "js/inspect.js",
+    "js/key-dialog.js", "js/label-guards.js", "js/layer-list.js", "js/legend-symbols.js", "js/level-histogram.js",
+    "js/map-images.js", "js/map.js", "js/middle.js", "js/missing-areas.js", "js/observation-text.js",
     "js/origin-filters.js", "js/outline.js", "js/picking.js", "js/picture-file.js", "js/place-features.js",
     "js/png-strip.js", "js/position.js", "js/profile-view.js", "js/route-file.js", "js/route-fit.js",
     "js/route-form.js", "js/route-hazards.js", "js/route-sections.js", "js/route.js", "js/share.js",

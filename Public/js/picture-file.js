@@ -1,7 +1,8 @@
 // @ts-check
 // Completes the server's picture of the map for a file: the names of the map, "Not for navigation", the sources, and
 // the legends. Nothing but the time stamp and the scale bar lies over the map.
-import { AIRPORTS, CITIES, imageOf, PLACES } from "./basemap.js";
+import { AIRPORTS, CITIES, PLACES } from "./basemap.js";
+import { imageOf } from "./map-images.js";
 import { withStrip } from "./png-strip.js";
 import { fetchResponse, ServerError } from "./server.js";
 import { isOutside } from "./time-extent.js";

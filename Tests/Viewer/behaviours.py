@@ -214,7 +214,7 @@ def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
-    later = (r"/vendor/|complete-map|-signs|-guards|timeline-marks|dom-patch|legend-symbols|"
+    later = (r"/vendor/|complete-map|-images|-signs|-guards|timeline-marks|dom-patch|legend-symbols|"
              r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|toolbars)\.js|"
              r"/source(s|-state)\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
