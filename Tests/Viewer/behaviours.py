@@ -1419,8 +1419,12 @@ def route(viewer):
     picture = viewer.page.get_attribute("#route-body a[download$='.png']", "href")
     assert viewer.page.evaluate("async (url) => (await fetch(url)).headers.get('Content-Type')", picture) == "image/png"
     viewer.eventually(lambda: "route=KORD+KJFK&level=370" in viewer.hash())
-    data = viewer.page.get_attribute("#route-body a[download]", "href")
-    assert viewer.page.evaluate("async (url) => (await (await fetch(url)).json()).type", data) == "FeatureCollection"
+    with viewer.page.expect_download() as saved:
+        viewer.page.click("#route-body button:has-text('GeoJSON')")
+    assert saved.value.suggested_filename.endswith(".geojson"), saved.value.suggested_filename
+    data = json.loads(Path(saved.value.path()).read_text())
+    assert data["type"] == "FeatureCollection", data["type"]
+    assert {"corridor", "line"} <= {feature["properties"]["part"] for feature in data["features"]}, data
     # The link opens the same view.
     viewer.open("#route=KSEA+KLAX&level=350")
     viewer.until("document.querySelector('#route-body h3')?.textContent === 'KSEA KLAX'")
@@ -2023,11 +2027,17 @@ def ages_without_contact(viewer):
     viewer.until("document.querySelectorAll('#route-body .plot').length === 1")
     viewer.expected = ["ERR_", "Failed to load"]
 
+    requested = set()
+    viewer.page.on("request", lambda request: requested.add(request))
+    for end in ("requestfinished", "requestfailed"):
+        viewer.page.on(end, lambda request: requested.discard(request))
+
     def lose_contact():
-        """Loses contact, and puts the clock forward."""
+        """Loses contact, and puts the clock forward. A late response would tell the page of the server's clock."""
         viewer.page.route("**/*", lambda route: route.abort())
         viewer.page.evaluate("dispatchEvent(new Event('online'))")
-        viewer.eventually(lambda: viewer.text("#state-text") == "No contact")
+        viewer.eventually(lambda: viewer.text("#state-text") == "No contact"
+                          and all("/events" in request.url for request in requested))
         viewer.page.evaluate("window.ahead = 1_200_000")
 
     lose_contact()
@@ -2878,6 +2888,8 @@ def route_beside_place(viewer):
     viewer.open(link)
     viewer.until("document.querySelectorAll('#route-body .plot').length === 1")
     viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
+    # The scale makes the dock higher.
+    viewer.until("document.querySelector('#scale .hours')")
     route, place = (viewer.page.locator(card).bounding_box() for card in ("#route", "#details"))
     assert route["x"] + route["width"] <= place["x"] and place["x"] + place["width"] <= 820, (route, place)
     # Both are below the middle of the window, and above the timeline.
