@@ -370,6 +370,75 @@ struct MicrocacheTests {
         #expect(try connection.handedOn() != nil)
     }
 
+    private static let ofUnchanged: HTTPHeaders = ["Cache-Control": "public, max-age=9", "ETag": "\"a\""]
+
+    @Test("an answer of 304 serves others that have the picture, and nobody else")
+    func unchanged() throws {
+        let connection = try Connection(answers)
+        let address = "/tiles/hexagons/latest/0/0/0.png"
+        func ask(_ tag: String?, _ method: HTTPMethod = .GET) throws {
+            var headers: HTTPHeaders = ["Host": "billow"]
+            if let tag { headers.add(name: "If-None-Match", value: tag) }
+            try connection.ask(address, method, headers: headers)
+        }
+        try ask("\"a\"")
+        #expect(try connection.handedOn() == address)
+        try connection.answer("", status: .notModified, headers: Self.ofUnchanged)
+        _ = try connection.left()
+        for method in [HTTPMethod.GET, .HEAD] {
+            try ask("\"b\", \"a\"", method)
+            let left = try #require(try connection.left())
+            #expect(left.head.status == .notModified && left.body.isEmpty)
+            #expect(left.head.headers.first(name: "ETag") == "\"a\"")
+        }
+        for tag in ["\"b\"", nil] {
+            try ask(tag)
+            #expect(try connection.handedOn() == address)
+            try connection.answer("", status: .notFound, headers: [:])
+            _ = try connection.left()
+        }
+        // The picture itself, once it is there, serves all.
+        try ask(nil)
+        #expect(try connection.handedOn() == address)
+        try connection.answer("picture")
+        _ = try connection.left()
+        try ask("\"b\"")
+        #expect(try connection.left()?.body == "picture")
+        try ask("\"a\"")
+        #expect(try connection.left()?.head.status == .notModified)
+    }
+
+    @Test("an answer of 304 is cached no longer than its picture", arguments: Change.allCases)
+    private func unchangedUntil(_ change: Change) throws {
+        let connection = try Connection(answers)
+        let headers: HTTPHeaders = ["Host": "billow", "If-None-Match": "\"a\""]
+        try connection.ask(headers: headers)
+        _ = try connection.handedOn()
+        try connection.answer("", status: .notModified, headers: Self.ofUnchanged)
+        _ = try connection.left()
+        make(change)
+        try connection.ask(headers: headers)
+        #expect(try connection.handedOn() != nil)
+    }
+
+    private static let othersUnchanged: [(address: String, headers: HTTPHeaders)] = [
+        ("/collections", ofUnchanged), ("/tiles/hexagons/latest/0/0/0.mvt?x=.png", ofUnchanged),
+        ("/a.png", ["Cache-Control": "public", "ETag": "\"a\"", "Vary": "Accept-Encoding"]),
+        ("/a.png", ["Cache-Control": "private", "ETag": "\"a\""]),
+    ]
+
+    @Test(
+        "an answer of 304 that may be of another kind, or not for all, is not cached", arguments: othersUnchanged)
+    func otherUnchanged(address: String, headers: HTTPHeaders) throws {
+        let connection = try Connection(answers)
+        for _ in 0..<2 {
+            try connection.ask(address, headers: ["Host": "billow", "If-None-Match": "\"a\""])
+            #expect(try connection.handedOn() == address)
+            try connection.answer("", status: .notModified, headers: headers)
+            _ = try connection.left()
+        }
+    }
+
     @Test("the answer to a condition that is not met is cached")
     func changed() throws {
         let connection = try Connection(answers)

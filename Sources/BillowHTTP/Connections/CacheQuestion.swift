@@ -27,6 +27,21 @@ struct CacheQuestion {
         known = isConditional ? EntityTags(head.headers[Self.condition].joined(separator: ",")) : nil
     }
 
+    /// The address under which the cache has the answer to clients that have the picture; nil without a condition.
+    /// After a publication most such answers come before any picture.
+    func addressOfUnchanged(_ address: String) -> String? { known == nil ? nil : Self.unchanged + address }
+
+    /// The address under which an answer is cached; nil for an answer that is not. 304 stands for a picture only by the
+    /// name of the address, because it has no media type.
+    static func address(of answer: HTTPResponseHead, to request: String) -> String? {
+        guard answer.status == .notModified else { return request }
+        let isPicture = request.prefix { $0 != "?" }.hasSuffix(".png")
+        return isPicture && !answer.headers.contains(name: "Vary") ? unchanged + request : nil
+    }
+
+    /// No address begins with it.
+    private static let unchanged = "304 "
+
     /// The reply that a cached answer gives; nil if only the router knows it.
     ///
     /// Source: RFC 9110 sections 9.3.2 (HEAD), 13.1.2 (`If-None-Match`) and 15.4.5 (304)
@@ -34,7 +49,9 @@ struct CacheQuestion {
         guard let known else { return (cached, !isHead) }
         // Where an answer has several codings, the router repeats the tag in the form that the client has.
         guard !cached.headers.contains(name: "Vary"), let tag = cached.headers.first(name: "ETag") else { return nil }
-        guard known.match(String(tag.dropFirst().dropLast())) else { return (cached, !isHead) }
+        guard known.match(String(tag.dropFirst().dropLast())) else {
+            return cached.status == .ok ? (cached, !isHead) : nil
+        }
         var head = cached
         head.status = .notModified
         head.headers.remove(name: "Content-Type")

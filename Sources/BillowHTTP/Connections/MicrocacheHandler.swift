@@ -62,9 +62,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 isHostAllowed(head.headers)
             {
                 let moment = microcache.moment
-                if let answer = microcache.answer(
-                    to: head.uri, at: moment, coding: CacheQuestion.coding(head.headers))
-                {
+                if let answer = answer(to: question, head, at: moment) {
                     reply = reply(with: answer, to: question, head, context.channel)
                     if reply != nil { return }
                 } else if !question.isHead {
@@ -85,6 +83,18 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
             }
         }
         context.fireChannelRead(data)
+    }
+
+    /// The cached picture of an address, or else the answer to those who have it.
+    private func answer(
+        to question: CacheQuestion, _ request: HTTPRequestHead, at moment: ResponseMicrocache.CacheContext
+    ) -> ResponseMicrocache.CachedResponse? {
+        if let answer = microcache.answer(
+            to: request.uri, at: moment, coding: CacheQuestion.coding(request.headers))
+        {
+            return answer
+        }
+        return question.addressOfUnchanged(request.uri).flatMap { microcache.answer(to: $0, at: moment) }
     }
 
     /// The reply to a question; nil if only the router knows it.
@@ -111,14 +121,16 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let part): if recording != nil { record(part) }
         case .end:
             forwarded = max(0, forwarded - 1)
-            if let recording, var head = recording.head {
+            if let recording, var head = recording.head,
+                let address = CacheQuestion.address(of: head, to: recording.address)
+            {
                 // The next answer gets another request id.
                 head.headers.remove(name: RequestIDs.header)
                 microcache.insert(
                     ResponseMicrocache.CachedResponse(
                         head: head, body: recording.body, metrics: journal.metrics.route(ofAddress: recording.address),
                         immutableSeconds: Self.immutableSeconds(head)),
-                    for: recording.address,
+                    for: address,
                     coding: head.headers.contains(name: "Vary")
                         ? CacheQuestion.coding(recording.requestHeaders) : nil,
                     at: recording.moment)
@@ -173,11 +185,13 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if length == 0 { recording?.body = bytes } else { recording?.body.writeBuffer(&bytes) }
     }
 
-    /// Whether an answer is a picture or a vector tile that is equal for all clients of the address.
+    /// Whether an answer is a picture or a vector tile that is equal for all clients of the address, or may tell that
+    /// they have it.
     ///
     /// Source: RFC 9111 section 3 (what a shared cache may store), taken more strictly
     private static func isForAll(_ head: HTTPResponseHead) -> Bool {
-        guard head.status == .ok, let type = head.headers.first(name: "Content-Type"), mediaTypes.contains(type),
+        let type = head.headers.first(name: "Content-Type") ?? ""
+        guard head.status == .ok && mediaTypes.contains(type) || head.status == .notModified,
             head.headers.first(name: "Cache-Control")?.hasPrefix("public") == true
         else { return false }
         guard head.headers.first(name: "Vary") ?? "Accept-Encoding" == "Accept-Encoding" else { return false }
