@@ -2888,13 +2888,16 @@ def route_beside_place(viewer):
     viewer.open(link)
     viewer.until("document.querySelectorAll('#route-body .plot').length === 1")
     viewer.until("!document.querySelector('#details-body').textContent.includes('Loading')")
-    # The scale makes the dock higher.
+    def cards():
+        return [viewer.page.locator(card).bounding_box() for card in ("#route", "#details")]
+
+    # Both are below the middle of the window, and above the timeline, which grows with its scale.
     viewer.until("document.querySelector('#scale .hours')")
-    route, place = (viewer.page.locator(card).bounding_box() for card in ("#route", "#details"))
+    viewer.eventually(lambda: all(
+        card["y"] > 580 and card["y"] + card["height"] <= viewer.page.locator("#dock").bounding_box()["y"]
+        for card in cards()))
+    route, place = cards()
     assert route["x"] + route["width"] <= place["x"] and place["x"] + place["width"] <= 820, (route, place)
-    # Both are below the middle of the window, and above the timeline.
-    dock = viewer.page.locator("#dock").bounding_box()["y"]
-    assert all(card["y"] > 580 and card["y"] + card["height"] <= dock for card in (route, place)), (route, place)
     assert not viewer.page.is_visible("#details-route")
     viewer.page.set_viewport_size({"width": 390, "height": 844})
     viewer.eventually(lambda: not viewer.page.is_visible("#route"))
