@@ -2861,12 +2861,17 @@ def whole_choices(viewer):
     # This selection has the choice "Set in the legend".
     viewer.open("#layers=hexagons,pireps&opacity=hexagons:30&severities=1,3&map=4/39/-96")
     assert viewer.text("#pale") == "Paler than the legend: Hexagons 30 %"
-    for width, height in ((1440, 900), (1024, 768), (390, 844)):
-        viewer.page.set_viewport_size({"width": width, "height": height})
+
+    def are_settings_open():
+        """Opens the settings, which the page folds some time after the window became small."""
         if viewer.page.get_attribute("#toggle", "aria-expanded") == "false":
             assert "Hexagons at 30 %" in viewer.text("#summary")
             viewer.page.click("#toggle")
-        viewer.until("document.querySelector('#severity').checkVisibility()")
+        return viewer.page.evaluate("document.querySelector('#severity').checkVisibility()")
+
+    for width, height in ((1440, 900), (1024, 768), (390, 844)):
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.eventually(are_settings_open)
         cut = viewer.page.evaluate(CUT_CHOICES, ".settings select")
         assert not cut, (cut, width)
 
