@@ -2,8 +2,8 @@
 // The words for the levels of an issued area, which all cards and pictures of the page share.
 import { flightLevel } from "./format.js";
 
-/** Names the limits of an issued area: "FL200 – FL390", "SFC – FL020 AGL", "FL200 and above". Limits above ground say
- * so, because the level of the ground is not known here. A missing lower limit is the surface.
+/** Names the limits of an issued area: "FL200 – FL390", "SFC – FL020 AGL", "FL200 and above". Limits above ground have
+ * "AGL", because the level of the ground is not known here. A missing lower limit is the surface.
  * @param {{ altitudeMin?: number | null, altitudeMax?: number | null, altitudeReference?: string | null }} area */
 export function areaLevels({ altitudeMin, altitudeMax, altitudeReference }) {
     const low = altitudeMin ?? null, high = altitudeMax ?? null;

@@ -58,8 +58,8 @@ export const isMarkedIncomplete = ({ frame, pictures: { current }, billow }) =>
 export const isHatched = ({ frame, pictures: { current } }) => (frame ? frame.incomplete
     : current !== null && current.incomplete && !current.isTorn && current.hasField !== false);
 
-/** The fields that only lack what is hatched at the edges of the view. The legend names them, and no warning does:
- * nobody reads a warning that is always there.
+/** The fields that cover the middle of the view and have no data at its edges, where the map is hatched. The legend
+ * names them. No warning does, because nobody reads a warning that is always there.
  * @param {OnMap} onMap */
 export const edgesOf = (onMap) => (isHatched(onMap) && onMap.lacking?.edges || [])
     .filter((id) => !onMap.absent?.includes(id));

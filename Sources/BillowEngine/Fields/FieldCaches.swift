@@ -18,7 +18,7 @@ struct FieldCaches: Sendable {
         var resolution: Int
     }
 
-    /// What is counted of planes.
+    /// The points of planes that a count includes.
     struct CountKey: Hashable, Sendable {
         var planes: PlaneKey
         /// One flag for each value of a plane.
