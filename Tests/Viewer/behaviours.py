@@ -1444,17 +1444,17 @@ def level_of_plan(viewer):
 
     viewer.open("#layers=hexagons&map=4/39/-96&route=KORD+KJFK&level=370")
     shows("KORD KJFK", "FL370")
-    viewer.page.fill("#route-text", "KDEN N0450F310 DCT KATL")
-    viewer.page.click("#route-form .go")
-    shows("KDEN KATL", "FL310")
-    words = viewer.text(note)
-    assert "The level is FL310, from the plan" in words and "not used: FL370" in words, words
-    viewer.page.fill("#route-text", "KORD KJFK FL330")
-    viewer.page.fill("#route-level", "FL350")
-    viewer.page.click("#route-form .go")
-    shows("KORD KJFK", "FL350")
-    words = viewer.text(note)
-    assert "The level is FL350, from its field" in words and "not used: FL330" in words, words
+    for text, field, route, used, unused in [
+        ("KDEN N0450F310 DCT KATL", None, "KDEN KATL", ("FL310", "from the plan"), "FL370"),
+        ("KORD KJFK FL330", "FL350", "KORD KJFK", ("FL350", "from its field"), "FL330"),
+    ]:
+        viewer.page.fill("#route-text", text)
+        if field:
+            viewer.page.fill("#route-level", field)
+        viewer.page.click("#route-form .go")
+        shows(route, used[0])
+        words = viewer.text(note)
+        assert f"The level is {', '.join(used)}" in words and f"not used: {unused}" in words, words
     # Numbers have the longitude first, and the page says how it read them.
     viewer.page.fill("#route-text", "-105,40 40N 090W")
     viewer.page.click("#route-form .go")
