@@ -578,6 +578,7 @@ async function start() {
         openShareDialog({
             view: { ...view }, time: shownTime(), box: boxOf(map.getBounds()), span: dock.range,
             width: map.getContainer().clientWidth, base: new URL(".", document.baseURI).href,
+            isEmpty: knowledge.isEmpty,
         }, map, attribution);
     });
     addEventListener("hashchange", () => {

@@ -18,10 +18,10 @@ const MAX_FILTER_LETTERS = 120;
 /** The span of a loop if the timeline uses the server's own span. */
 const LOOP = { start: "-2h", end: "now", intervals: "13" };
 
-/** The content of the map.
+/** The content of the map. `isEmpty` is whether the map is hatched as a whole, because little or nothing is stored.
  * @typedef {{
  *     view: Billow.View, time: number | null, box: string, width: number,
- *     span: { start: string | null, end: string | null, intervals: number | null }, base: string,
+ *     span: { start: string | null, end: string | null, intervals: number | null }, base: string, isEmpty?: boolean,
  * }} MapContent */
 
 /** @param {MapContent} content */
@@ -93,20 +93,22 @@ export function downloads(content, at = now()) {
     ];
 }
 
-/** The pictures that together show what the map shows: the ground, the groups of layers, and the marks.
+/** The pictures that together show what the map shows: the ground, the groups of layers, the hatch of an empty map, and
+ * the marks.
  * @typedef {{
- *     ground: string, groups: { url: string, layers: string[], opacity: number }[], marked: string, unmarked: string,
+ *     ground: string, groups: { url: string, layers: string[], opacity: number }[], isHatched: boolean,
+ *     marked: string, unmarked: string,
  * }} PictureParts */
 
-/** The parts of a picture whose layers the map draws differently: with other severities or opacities. Without such
- * layers it is null, and one picture of the server has all. The time stamp states the filter of all layers, so it comes
+/** The parts of a picture that the map draws differently: hatched, or with other severities or opacities of layers.
+ * Without such a difference it is null, and one picture of the server has all. The time stamp states the filter of all layers, so it comes
  * from a picture of all. `marked` has it and the scale bar, and `unmarked` is the same without them.
  * @param {MapContent} content
  * @returns {PictureParts | null} */
 export function pictureParts(content) {
-    const { view, width, base } = content;
+    const { view, width, base, isEmpty = false } = content;
     const groups = groupsOf({ ...view, time: 0 });
-    if (groups.length === 1 && groups[0].opacity === 1 && !groups[0].severities) return null;
+    if (!isEmpty && groups.length === 1 && groups[0].opacity === 1 && !groups[0].severities) return null;
     const query = pictureQuery(content);
     query.set("width", String(Math.min(Math.round(width), MAX_PIXELS)));
     /** @param {string} layers
@@ -124,6 +126,7 @@ export function pictureParts(content) {
         groups: groups.filter(({ opacity }) => opacity > 0).map((group) => ({
             url: address(group.layers.join(), groupFilter(query, group)), layers: group.layers, opacity: group.opacity,
         })),
+        isHatched: isEmpty,
         marked: address(all, query, { opacity: "0", timestamp: "true", scalebar: "true" }),
         unmarked: address(all, query, { opacity: "0" }),
     };

@@ -14,8 +14,10 @@ const GUARDS = "label-guards";
 /** The lowest zoom of the map at which areas have labels. */
 const FIRST_ZOOM = 3;
 const LINE_PIXELS = 15;
-/** The side of a pilot report's sign. */
-const REPORT_PIXELS = 16;
+/** The side of a pilot report's symbol, and the share of it that is drawn below a zoom of the map. */
+const REPORT_PIXELS = 20, SMALL_SHARE = 0.62, FULL_SIZE_ZOOM = 4;
+/** Of the reports in a square of this side, the server draws one. From a zoom on, the squares are smaller. */
+const REPORT_SQUARE = 22, SMALL_SQUARE = 2, SMALL_SQUARE_ZOOM = 9;
 const LETTER_PIXELS = 6.8;
 /** Widths are rounded up, so that few images suffice. */
 const WIDTH_STEP = 16;
@@ -29,7 +31,8 @@ let requests = 0;
 let placed = "";
 
 /** @typedef {{ x: number, y: number }} Place  in pixels of the world
- * @typedef {Place & { width: number }} PlacedLabel */
+ * @typedef {Place & { width: number }} PlacedLabel
+ * @typedef {Place & { side: number }} PlacedReport */
 
 /** Places the guards of the areas and pilot reports that a view shows, unless they are placed.
  * @param {maplibregl.Map} map
@@ -67,6 +70,7 @@ export async function guardLabels(map, view, versionOf) {
     if (request !== requests) return;
     placed = key;
     const world = WORLD_TILE_PIXELS * 2 ** zoom;
+    const symbols = placedReports(reports, zoom);
     /** @param {number} width
      * @param {number} height */
     const sign = (width, height) => {
@@ -74,14 +78,15 @@ export async function guardLabels(map, view, versionOf) {
         if (!map.hasImage(id)) map.addImage(id, new ImageData(width, height));
         return id;
     };
+    /** @param {Place} place
+     * @param {string} name */
+    const guard = ({ x, y }, name) => ({
+        type: "Feature", properties: { sign: name },
+        geometry: { type: "Point", coordinates: [x / world * 360 - 180, latitudeAt(y / world)] },
+    });
     const features = [
-        ...placedLabels(areas, world).map(({ x, y, width }) => ({
-            type: "Feature", properties: { sign: sign(width, LINE_PIXELS) },
-            geometry: { type: "Point", coordinates: [x / world * 360 - 180, latitudeAt(y / world)] },
-        })),
-        ...reports.map(({ geometry }) => ({
-            type: "Feature", properties: { sign: sign(REPORT_PIXELS, REPORT_PIXELS) }, geometry,
-        })),
+        ...placedLabels(areas, world, symbols).map((label) => guard(label, sign(label.width, LINE_PIXELS))),
+        ...symbols.map((symbol) => guard(symbol, sign(Math.round(symbol.side), Math.round(symbol.side)))),
     ];
     const data = { type: "FeatureCollection", features };
     const source = map.getSource(GUARDS);
@@ -96,19 +101,43 @@ export async function guardLabels(map, view, versionOf) {
     });
 }
 
+/** The symbols of pilot reports as the server draws them: the most severe one of each square.
+ * @param {Billow.Feature[]} reports
+ * @param {number} zoom  that of the map, a whole number
+ * @returns {PlacedReport[]} */
+export function placedReports(reports, zoom) {
+    const world = WORLD_TILE_PIXELS * 2 ** zoom;
+    const square = zoom < SMALL_SQUARE_ZOOM ? REPORT_SQUARE : SMALL_SQUARE;
+    const side = zoom < FULL_SIZE_ZOOM ? REPORT_PIXELS * SMALL_SHARE : REPORT_PIXELS;
+    /** @type {Map<string, PlacedReport & { severity: number }>} */
+    const best = new Map();
+    for (const { geometry, properties } of reports) {
+        const [x, y] = mercator(geometry.coordinates[0], geometry.coordinates[1]).map((share) => share * world);
+        const severity = properties.severity ?? -1, key = `${Math.floor(x / square)} ${Math.floor(y / square)}`;
+        if (severity > (best.get(key)?.severity ?? -2)) best.set(key, { x, y, side, severity });
+    }
+    return [...best.values()].map(({ severity, ...place }) => place);
+}
+
 /** Places the labels of areas as the server does: in the order of their rank, each at its first free place, or nowhere.
+ * Places that cover a report come after all others.
  * @param {Billow.Feature[]} areas
  * @param {number} world  the width of the world in pixels
+ * @param {PlacedReport[]} [reports]
  * @returns {PlacedLabel[]} */
-export function placedLabels(areas, world) {
+export function placedLabels(areas, world, reports = []) {
     /** @type {PlacedLabel[]} */
     const placed = [];
     for (const { geometry, properties: { hazard, altitudeMin, altitudeMax } } of [...areas].sort(byRank)) {
         const [ring] = geometry.type === "MultiPolygon" ? geometry.coordinates[0] : geometry.coordinates;
         const text = [hazard, bandText(altitudeMin ?? null, altitudeMax ?? null)].filter(Boolean).join(" ");
         const width = Math.ceil((text.length * LETTER_PIXELS) / WIDTH_STEP) * WIDTH_STEP;
-        const spot = spotsOf(ring, world).find(({ x, y }) => placed.every((other) =>
+        const free = spotsOf(ring, world).filter(({ x, y }) => placed.every((other) =>
             Math.abs(other.x - x) >= (other.width + width) / 2 || Math.abs(other.y - y) >= LINE_PIXELS));
+        const clear = free.find(({ x, y }) => reports.every((report) =>
+            Math.abs(report.x - x) >= (report.side + width) / 2
+                || Math.abs(report.y - y) >= (report.side + LINE_PIXELS) / 2));
+        const spot = clear ?? free[0];
         if (spot) placed.push({ ...spot, width });
     }
     return placed;

@@ -1,7 +1,7 @@
 // @ts-check
 // Completes the server's picture of the map for a file: the names of the map, "Not for navigation", the sources, and
 // the legends. Nothing but the time stamp and the scale bar lies over the map.
-import { AIRPORTS, CITIES, PLACES } from "./basemap.js";
+import { AIRPORTS, CITIES, MISSING_HATCH, PLACES } from "./basemap.js";
 import { imageOf } from "./map-images.js";
 import { withStrip } from "./png-strip.js";
 import { fetchResponse, ServerError } from "./server.js";
@@ -69,12 +69,12 @@ async function fetchPicture(url) {
 /** @param {string} url */
 const fetchImage = async (url) => createImageBitmap(await (await fetchResponse(url)).blob());
 
-/** Draws the groups of layers as the map does, then the time stamp and the scale bar.
+/** Draws the groups of layers and the hatch as the map does, then the time stamp and the scale bar.
  * @param {CanvasRenderingContext2D} context
  * @param {{ width: number, height: number }} size
  * @param {import("./downloads.js").PictureParts} parts
  * @param {number | null} time */
-async function drawParts(context, { width, height }, { groups, marked, unmarked }, time) {
+async function drawParts(context, { width, height }, { groups, isHatched, marked, unmarked }, time) {
     const [above, below, ...images] = await Promise.all([
         fetchImage(marked), fetchImage(unmarked), ...groups.map(async ({ url, layers, opacity }) =>
             // The map leaves out layers without data at the instant, too.
@@ -86,6 +86,7 @@ async function drawParts(context, { width, height }, { groups, marked, unmarked 
         context.drawImage(each.image, 0, 0);
     }
     context.globalAlpha = 1;
+    if (isHatched) drawHatch(context);
     const marks = canvas(width, height);
     marks.drawImage(below, 0, 0);
     const { data: bare } = marks.getImageData(0, 0, width, height);
@@ -97,6 +98,19 @@ async function drawParts(context, { width, height }, { groups, marked, unmarked 
     }
     marks.putImageData(image, 0, 0);
     context.drawImage(marks.canvas, 0, 0);
+}
+
+/** Draws the map's hatch of missing data over a whole picture. The map shows the hatch at two pixels per point.
+ * @param {CanvasRenderingContext2D} context */
+function drawHatch(context) {
+    const hatch = imageOf(MISSING_HATCH);
+    const image = canvas(hatch.width, hatch.height);
+    image.putImageData(hatch, 0, 0);
+    const pattern = context.createPattern(image.canvas, "repeat");
+    if (!pattern) throw new Error("this browser does not support canvas patterns");
+    pattern.setTransform(new DOMMatrix().scale(0.5));
+    context.fillStyle = pattern;
+    context.fillRect(0, 0, context.canvas.width, context.canvas.height);
 }
 
 /** Draws names where the map has them, but not over the time stamp or the scale bar.

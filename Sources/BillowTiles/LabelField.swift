@@ -82,6 +82,42 @@ struct LabelAnchors: Sendable {
     func items(in square: SIMD2<Int32>) -> [Int32] { items[square] ?? [] }
 }
 
+/// Symbols that labels keep off.
+struct LabelObstacles: Sendable {
+    /// The symbols by the squares of their places.
+    private let places: [SIMD2<Int32>: [Point]]
+    /// Half of a symbol's side, in pixels.
+    private let half: Double
+    private let squares: LabelSquares
+    private let worldPixels: Double
+
+    /// - Parameters:
+    ///   - symbols: the symbols of the whole map.
+    ///   - side: the side of each symbol, in points.
+    init(_ symbols: [SymbolGrid.PlacedSymbol], side: Double, on world: WorldMap) {
+        half = side / 2 * Double(world.scale)
+        squares = LabelSquares(world)
+        worldPixels = world.pixels
+        var places: [SIMD2<Int32>: [Point]] = [:]
+        for symbol in symbols { places[squares.square(of: symbol.point), default: []].append(symbol.point) }
+        self.places = places
+    }
+
+    /// Whether a label in a box would cover a symbol.
+    ///
+    /// - Complexity: O(symbols of the squares that the box touches, which are four at most).
+    func meet(_ box: PixelBox) -> Bool {
+        let near = squares.all(
+            from: Point(x: box.minX - half, y: box.minY - half), to: Point(x: box.maxX + half, y: box.maxY + half))
+        return near.contains { square in
+            places[square]?.contains { place in
+                PixelBox(minX: place.x - half, minY: place.y - half, maxX: place.x + half, maxY: place.y + half)
+                    .overlaps(box, world: worldPixels)
+            } ?? false
+        }
+    }
+}
+
 /// The labels that a layer proposes.
 struct LabelSource {
     let anchors: LabelAnchors
@@ -124,7 +160,7 @@ extension LabelSource {
 }
 
 /// Places labels so that no two overlap. In the order of rank, each label gets the first of its spots that is still
-/// free, or none.
+/// free, or none. Spots that cover a symbol come after all others.
 ///
 /// The placement depends on the whole map of a zoom and not on the region, so the labels of adjacent tiles match. It is
 /// computed only for labels near the region, and for labels that those depend on.
@@ -136,15 +172,21 @@ struct LabelField {
     /// with tiles.
     private let frame: MapRegion?
     private let sources: [LabelSource]
+    private let obstacles: LabelObstacles?
     /// The rank of each source's first item.
     private let first: [Int]
     private let squares: LabelSquares
 
-    /// - Parameter sources: the most important first, anchored on the region's map.
-    init(_ sources: [LabelSource], in region: MapRegion, within frame: MapRegion? = nil) {
+    /// - Parameters:
+    ///   - sources: the most important first, anchored on the region's map.
+    ///   - obstacles: symbols on the region's map.
+    init(
+        _ sources: [LabelSource], in region: MapRegion, within frame: MapRegion? = nil, obstacles: LabelObstacles? = nil
+    ) {
         self.region = region
         self.frame = frame
         self.sources = sources
+        self.obstacles = obstacles
         squares = LabelSquares(region.world)
         var ranks = 0
         first = sources.map { source in
@@ -177,10 +219,12 @@ struct LabelField {
         var marks: [LabelMark] = []
         let wantedRanks = Set(wanted)
         for (rank, candidate) in looked.sorted(by: { $0.key < $1.key }) {
-            let free = candidate.boxes.firstIndex { box in
-                !candidate.better.contains { taken[$0]?.overlaps(box, world: region.worldPixels) ?? false }
+            let free = candidate.boxes.indices.filter { index in
+                let box = candidate.boxes[index]
+                return !candidate.better.contains { taken[$0]?.overlaps(box, world: region.worldPixels) ?? false }
             }
-            guard let free else { continue }
+            let clear = free.first { !(obstacles?.meet(candidate.boxes[$0]) ?? false) }
+            guard let free = clear ?? free.first else { continue }
             taken[rank] = candidate.boxes[free]
             if wantedRanks.contains(rank) { marks += self.marks(candidate, at: free) }
         }

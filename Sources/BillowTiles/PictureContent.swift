@@ -47,6 +47,7 @@ public struct PictureContent: Sendable, Hashable {
         self.isHatched = isHatched
         var parts: [LayerContent] = []
         var sources: [LabelSource] = []
+        var obstacles: LabelObstacles?
         func add<Mark>(_ marks: [Mark], _ labels: LabelSource?, _ part: ([Mark]) -> LayerContent) {
             if !marks.isEmpty { parts.append(part(marks)) }
             if let labels { sources.append(labels) }
@@ -79,6 +80,7 @@ public struct PictureContent: Sendable, Hashable {
             case .reports:
                 let (marks, labels) = ReportMark.marks(of: data.rankedReports, in: region)
                 add(marks, labels) { .reports($0) }
+                obstacles = data.rankedReports.placed(on: region.world).obstacles
             case .areas: if let areas = layer.areas.flatMap({ data.drawnAreas[$0] }) { addAreas(areas) }
             case .aircraft:
                 let (marks, labels) = TrafficMark.marks(of: data.traffic, labels: labels, in: region)
@@ -88,7 +90,9 @@ public struct PictureContent: Sendable, Hashable {
         }
         self.parts = parts
         // The top layers get their labels first.
-        self.labels = sources.isEmpty ? [] : LabelField(sources.reversed(), in: region, within: frame).marks()
+        self.labels =
+            sources.isEmpty
+            ? [] : LabelField(sources.reversed(), in: region, within: frame, obstacles: obstacles).marks()
     }
 
     /// A 128-bit digest of the content and of the parts of the style that it uses, for cache keys and entity tags.

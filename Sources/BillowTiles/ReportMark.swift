@@ -16,6 +16,10 @@ struct ReportMark: Sendable, Hashable {
     /// The lowest zoom at which reports are labelled with their altitude.
     static let firstLabelZoom = 8
     private static let labelsPerBlock = 40
+    /// The side of a symbol of full size, in points.
+    private static let symbolSide = 20.0
+    /// The size of a symbol at lower zooms, as a share of the full size.
+    private static let smallScale = 0.62
 
     private init(_ reports: RankedReports, _ index: Int, at place: PicturePosition, zoom: Int) {
         isSmall = zoom < ReportMark.fullSizeZoom
@@ -60,7 +64,10 @@ struct ReportMark: Sendable, Hashable {
         let symbols = grid.thinned(reports, place: \.place) { _, _ in true }
         let named = grid.first(
             labelsPerBlock, ofEachBlock: symbols.reversed().filter { reports[$0.index].altitudeFeet != nil })
-        return RankedReports.Placement(symbols: symbols, named: named, anchors: LabelAnchors(of: named, on: world))
+        let side = world.zoom < fullSizeZoom ? symbolSide * smallScale : symbolSide
+        return RankedReports.Placement(
+            symbols: symbols, named: named, anchors: LabelAnchors(of: named, on: world),
+            obstacles: LabelObstacles(symbols, side: side, on: world))
     }
 
     func mix(into fingerprint: inout Fingerprint) {
@@ -71,7 +78,7 @@ struct ReportMark: Sendable, Hashable {
     func paint(_ style: Style, scale: Double, onto canvas: inout Canvas) {
         canvas.draw(
             ReportSymbol(severity: severity, isUrgent: isUrgent).drawing(style), at: place.point,
-            scale: isSmall ? scale * 0.62 : scale)
+            scale: isSmall ? scale * Self.smallScale : scale)
     }
 }
 
@@ -94,6 +101,8 @@ package struct RankedReports: Sendable {
         /// Those that are labelled, the highest rank first.
         var named: [SymbolGrid.PlacedSymbol]
         var anchors: LabelAnchors
+        /// Those that are shown: other labels keep off them.
+        var obstacles: LabelObstacles
     }
 
     /// Sorts reports by their rank.

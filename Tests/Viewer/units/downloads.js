@@ -85,6 +85,12 @@ test("each snippet has both layers, and Leaflet's zooms are one higher", () => {
     ok(texts.QGIS.includes("/vsicurl_streaming/http://b.test/map/export/hexagons.geojson?"), texts.QGIS);
 });
 
+test("a picture of an empty map has parts, because the map's hatch lies below the time stamp", () => {
+    const parts = pictureParts({ ...TAKEN, view: parseHash("#layers=hexagons").view, isEmpty: true });
+    equal([parts?.isHatched, parts?.groups.length], [true, 1]);
+    equal(pictureParts({ ...TAKEN, isEmpty: false })?.isHatched, false);
+});
+
 test("a picture has parts only where the map draws its layers differently", () => {
     const parts = (/** @type {string} */ hash) => pictureParts({ ...TAKEN, view: parseHash(hash).view });
     equal(parts("#layers=gtg,hexagons"), null);
