@@ -310,7 +310,8 @@ struct BoundedResponseTests {
         let empty = ResponseMicrocache.CachedResponse(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<8_000 {
-            answers.insert(empty, for: String(repeating: "a", count: 8_000) + "\(number)", at: answers.moment)
+            let address = String(repeating: "a", count: 8_000) + "\(number)"
+            answers.insert(empty, for: ResponseMicrocache.CacheKey(address), at: answers.moment)
         }
         #expect(answers.statistics.bytes <= 8 << 20)
         #expect(answers.statistics.entries < 1_100)

@@ -3,67 +3,13 @@ import BillowSync
 import EngineTestSupport
 import JSONKit
 import NIOCore
-import NIOEmbedded
 import NIOHTTP1
-import Synchronization
 import Testing
 import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
 @testable import BillowParameters
-
-/// A connection without a router: the test sees forwarded requests, and answers them itself.
-private struct Connection: ~Copyable {
-    let channel: EmbeddedChannel
-    let answers: ResponseMicrocache
-
-    init(_ answers: ResponseMicrocache) throws {
-        self.answers = answers
-        channel = EmbeddedChannel(handler: MicrocacheHandler(answers))
-        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
-    }
-
-    func ask(
-        _ address: String = "/tiles/hexagons/latest/0/0/0.png", _ method: HTTPMethod = .GET,
-        _ version: HTTPVersion = .http1_1, headers: HTTPHeaders = ["Host": "billow"]
-    ) throws {
-        let head = HTTPRequestHead(version: version, method: method, uri: address, headers: headers)
-        try channel.writeInbound(HTTPServerRequestPart.head(head))
-        try channel.writeInbound(HTTPServerRequestPart.end(nil))
-    }
-
-    /// The address of the next request that was handed on.
-    func handedOn() throws -> String? {
-        guard case .head(let head) = try channel.readInbound(as: HTTPServerRequestPart.self) else { return nil }
-        _ = try channel.readInbound(as: HTTPServerRequestPart.self)
-        return head.uri
-    }
-
-    static let picture: HTTPHeaders = [
-        "Content-Type": "image/png", "Cache-Control": "public, max-age=9", "ETag": "\"a\"",
-    ]
-
-    func answer(_ body: String, status: HTTPResponseStatus = .ok, headers: HTTPHeaders = Self.picture) throws {
-        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
-        try channel.writeOutbound(HTTPServerResponsePart.head(head))
-        // In two parts, as a streamed body comes.
-        for part in [body.prefix(1), body.dropFirst()] where !part.isEmpty {
-            try channel.writeOutbound(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(substring: part))))
-        }
-        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
-    }
-
-    /// The next answer that left.
-    func left() throws -> (head: HTTPResponseHead, body: String)? {
-        guard case .head(let head) = try channel.readOutbound(as: HTTPServerResponsePart.self) else { return nil }
-        var body = ""
-        while case .body(.byteBuffer(let part)) = try channel.readOutbound(as: HTTPServerResponsePart.self) {
-            body += String(buffer: part)
-        }
-        return (head, body)
-    }
-}
 
 /// An upstream without data.
 private struct Silent: Upstream {
@@ -78,31 +24,15 @@ private struct Silent: Upstream {
 
 @Suite("The response microcache")
 struct MicrocacheTests {
-    private final class Clock: Sendable {
-        let second = Atomic(100)
-        let snapshot = Atomic<UInt64>(0)
-        let sources = Atomic<UInt64>(0)
-        let styles = Atomic<UInt64>(0)
-        let freshness = Atomic<UInt64>(0)
-    }
-
-    private let clock = Clock()
+    private let clock = MicrocacheClock()
     private let answers: ResponseMicrocache
 
-    init() {
-        let clock = clock
-        answers = ResponseMicrocache {
-            ResponseMicrocache.CacheContext(
-                second: clock.second.load(ordering: .relaxed), snapshot: clock.snapshot.load(ordering: .relaxed),
-                sources: clock.sources.load(ordering: .relaxed), styles: clock.styles.load(ordering: .relaxed),
-                freshness: clock.freshness.load(ordering: .relaxed))
-        }
-    }
+    init() { answers = clock.cache() }
 
     @Test("a host that the settings don't allow gets no cached answer, nor does one that a proxy tells")
     func hosts() throws {
         let pattern = try #require(AllowedHosts.Pattern("map.example.com"))
-        let connection = try Connection(
+        let connection = try MicrocacheConnection(
             ResponseMicrocache(hosts: AllowedHosts([pattern])) {
                 ResponseMicrocache.CacheContext(second: 1, snapshot: 0, sources: 0, styles: 0, freshness: 0)
             })
@@ -125,43 +55,17 @@ struct MicrocacheTests {
         }
     }
 
-    /// A change of one input of answers.
-    private enum Change: CaseIterable {
-        case earlierSecond, laterSecond, snapshot, sources, styles, freshness
-    }
-
-    private func make(_ change: Change) {
-        switch change {
-        case .earlierSecond: clock.second.store(99, ordering: .relaxed)
-        case .laterSecond: clock.second.store(101, ordering: .relaxed)
-        case .snapshot: clock.snapshot.add(1, ordering: .relaxed)
-        case .sources: clock.sources.add(1, ordering: .relaxed)
-        case .styles: clock.styles.add(1, ordering: .relaxed)
-        case .freshness: clock.freshness.add(1, ordering: .relaxed)
-        }
-    }
-
-    /// A connection over which a picture has gone once.
-    private func primed() throws -> Connection {
-        let connection = try Connection(answers)
-        try connection.ask()
-        #expect(try connection.handedOn() != nil)
-        try connection.answer("picture")
-        #expect(try connection.left()?.body == "picture")
-        return connection
-    }
-
     @Test("a request for the same picture in the same second gets the same answer, on any connection")
     func same() throws {
-        let first = try primed()
-        for connection in [first.channel, try Connection(answers).channel] {
+        let first = try answers.primed()
+        for connection in [first.channel, try MicrocacheConnection(answers).channel] {
             let head = HTTPRequestHead(
                 version: .http1_1, method: .GET, uri: "/tiles/hexagons/latest/0/0/0.png",
                 headers: ["Host": "other", "Accept": "image/*", "Connection": "keep-alive", "X-Request-Id": "r"])
             try connection.writeInbound(HTTPServerRequestPart.head(head))
             try connection.writeInbound(HTTPServerRequestPart.end(nil))
             #expect(try connection.readInbound(as: HTTPServerRequestPart.self) == nil)
-            var expected = HTTPResponseHead(version: .http1_1, status: .ok, headers: Connection.picture)
+            var expected = HTTPResponseHead(version: .http1_1, status: .ok, headers: MicrocacheConnection.picture)
             expected.headers.add(name: "X-Request-Id", value: "r")
             #expect(try connection.readOutbound(as: HTTPServerResponsePart.self) == .head(expected))
             #expect(
@@ -176,10 +80,11 @@ struct MicrocacheTests {
         #expect(answers.statistics.bytes == 7 + "/tiles/hexagons/latest/0/0/0.png".utf8.count)
     }
 
-    @Test("a new second, snapshot, source state or style invalidates every answer", arguments: Change.allCases)
-    private func forgets(_ change: Change) throws {
-        let connection = try primed()
-        make(change)
+    @Test(
+        "a new second, snapshot, source state or style invalidates every answer", arguments: MicrocacheChange.allCases)
+    func forgets(_ change: MicrocacheChange) throws {
+        let connection = try answers.primed()
+        clock.make(change)
         try connection.ask()
         #expect(try connection.handedOn() != nil)
         try connection.answer("newer")
@@ -188,11 +93,11 @@ struct MicrocacheTests {
         #expect(try connection.left()?.body == "newer")
     }
 
-    @Test("a response that outlasted its snapshot is not cached", arguments: Change.allCases)
-    private func slow(_ change: Change) throws {
-        let connection = try Connection(answers)
+    @Test("a response that outlasted its snapshot is not cached", arguments: MicrocacheChange.allCases)
+    func slow(_ change: MicrocacheChange) throws {
+        let connection = try MicrocacheConnection(answers)
         try connection.ask()
-        make(change)
+        clock.make(change)
         try connection.answer("old")
         #expect(answers.statistics.entries == 0)
     }
@@ -222,7 +127,7 @@ struct MicrocacheTests {
 
     @Test("Accept-Encoding is ignored for pictures")
     func pictureCoding() throws {
-        _ = try primed()
+        _ = try answers.primed()
         func asked() -> ContentCoding {
             Issue.record("the header was read")
             return .gzip
@@ -233,7 +138,7 @@ struct MicrocacheTests {
 
     @Test("an answer that differs by coding is kept for each, and no client gets what it doesn't take")
     func codings() throws {
-        let connection = try Connection(answers)
+        let connection = try MicrocacheConnection(answers)
         let plain: HTTPHeaders = [
             "Content-Type": "application/vnd.mapbox-vector-tile", "Cache-Control": "public", "Vary": "Accept-Encoding",
         ]
@@ -264,7 +169,7 @@ struct MicrocacheTests {
 
     @Test("a response that isn't a public picture is not cached", arguments: notForAll)
     func others(status: HTTPResponseStatus, headers: HTTPHeaders) throws {
-        let connection = try Connection(answers)
+        let connection = try MicrocacheConnection(answers)
         try connection.ask()
         #expect(try connection.handedOn() != nil)
         try connection.answer("text", status: status, headers: headers)
@@ -280,7 +185,7 @@ struct MicrocacheTests {
             ("Range", "bytes=0-1"), ("Content-Length", "0"), ("Connection", "close"), ("Upgrade", "h2c"),
         ])
     func more(name: String, value: String) throws {
-        let connection = try primed()
+        let connection = try answers.primed()
         try connection.ask(headers: ["Host": "billow", name: value])
         #expect(try connection.handedOn() != nil)
         try connection.answer("theirs")
@@ -291,7 +196,7 @@ struct MicrocacheTests {
 
     @Test("POST and HTTP/1.0 are handed on")
     func methods() throws {
-        let connection = try primed()
+        let connection = try answers.primed()
         let address = "/tiles/hexagons/latest/0/0/0.png"
         for (method, version) in [(HTTPMethod.POST, HTTPVersion.http1_1), (.GET, .http1_0)] {
             try connection.ask(address, method, version)
@@ -301,158 +206,9 @@ struct MicrocacheTests {
         }
     }
 
-    @Test("HEAD gets the head of a cached answer, and its own answer is not cached")
-    func head() throws {
-        let connection = try Connection(answers)
-        let address = "/tiles/hexagons/latest/0/0/0.png"
-        try connection.ask(address, .HEAD)
-        #expect(try connection.handedOn() == address)
-        try connection.answer("")
-        _ = try connection.left()
-        try connection.ask()
-        #expect(try connection.handedOn() == address)
-        try connection.answer("picture")
-        _ = try connection.left()
-        try connection.ask(address, .HEAD)
-        let left = try #require(try connection.left())
-        #expect(left.head.status == .ok && left.head.headers.first(name: "ETag") == "\"a\"" && left.body.isEmpty)
-        #expect(left.head.headers.first(name: "Content-Type") == "image/png")
-    }
-
-    @Test(
-        "a client that has a cached picture gets 304, another the picture",
-        arguments: [
-            ("\"a\"", true), ("W/\"a\"", true), ("\"b\", \"a\"", true), ("*", true), ("\"b\"", false), ("a", false),
-            ("", false),
-        ], [HTTPMethod.GET, .HEAD])
-    func conditional(_ condition: (tags: String, isMet: Bool), method: HTTPMethod) throws {
-        let connection = try primed()
-        try connection.ask(
-            "/tiles/hexagons/latest/0/0/0.png", method, headers: ["Host": "billow", "If-None-Match": condition.tags])
-        let left = try #require(try connection.left())
-        #expect(left.head.status == (condition.isMet ? .notModified : .ok))
-        #expect(left.head.headers.contains(name: "Content-Type") != condition.isMet)
-        #expect(left.body == (condition.isMet || method == .HEAD ? "" : "picture"))
-        #expect(left.head.headers.first(name: "Cache-Control") == "public, max-age=9")
-        #expect(left.head.headers.first(name: "ETag") == "\"a\"")
-    }
-
-    @Test("several conditions count as one list of tags")
-    func conditions() throws {
-        let connection = try primed()
-        try connection.ask(headers: ["Host": "billow", "If-None-Match": "\"b\"", "if-none-match": "\"a\""])
-        #expect(try connection.left()?.head.status == .notModified)
-    }
-
-    @Test("a tag takes the place of a date")
-    func dated() throws {
-        let connection = try primed()
-        try connection.ask(
-            headers: [
-                "Host": "billow", "If-Modified-Since": "Mon, 30 Nov 2026 01:43:43 GMT", "If-None-Match": "\"a\"",
-            ])
-        #expect(try connection.left()?.head.status == .notModified)
-    }
-
-    @Test("a condition on an answer with several codings is handed on")
-    func conditionalCoding() throws {
-        let connection = try Connection(answers)
-        try connection.ask()
-        _ = try connection.handedOn()
-        try connection.answer(
-            "tile",
-            headers: [
-                "Content-Type": "application/vnd.mapbox-vector-tile", "Cache-Control": "public, max-age=9",
-                "ETag": "\"a\"", "Vary": "Accept-Encoding",
-            ])
-        _ = try connection.left()
-        try connection.ask(headers: ["Host": "billow", "If-None-Match": "\"a\""])
-        #expect(try connection.handedOn() != nil)
-    }
-
-    private static let ofUnchanged: HTTPHeaders = ["Cache-Control": "public, max-age=9", "ETag": "\"a\""]
-
-    @Test("an answer of 304 serves others that have the picture, and nobody else")
-    func unchanged() throws {
-        let connection = try Connection(answers)
-        let address = "/tiles/hexagons/latest/0/0/0.png"
-        func ask(_ tag: String?, _ method: HTTPMethod = .GET) throws {
-            var headers: HTTPHeaders = ["Host": "billow"]
-            if let tag { headers.add(name: "If-None-Match", value: tag) }
-            try connection.ask(address, method, headers: headers)
-        }
-        try ask("\"a\"")
-        #expect(try connection.handedOn() == address)
-        try connection.answer("", status: .notModified, headers: Self.ofUnchanged)
-        _ = try connection.left()
-        for method in [HTTPMethod.GET, .HEAD] {
-            try ask("\"b\", \"a\"", method)
-            let left = try #require(try connection.left())
-            #expect(left.head.status == .notModified && left.body.isEmpty)
-            #expect(left.head.headers.first(name: "ETag") == "\"a\"")
-        }
-        for tag in ["\"b\"", nil] {
-            try ask(tag)
-            #expect(try connection.handedOn() == address)
-            try connection.answer("", status: .notFound, headers: [:])
-            _ = try connection.left()
-        }
-        // The picture itself, once it is there, serves all.
-        try ask(nil)
-        #expect(try connection.handedOn() == address)
-        try connection.answer("picture")
-        _ = try connection.left()
-        try ask("\"b\"")
-        #expect(try connection.left()?.body == "picture")
-        try ask("\"a\"")
-        #expect(try connection.left()?.head.status == .notModified)
-    }
-
-    @Test("an answer of 304 is cached no longer than its picture", arguments: Change.allCases)
-    private func unchangedUntil(_ change: Change) throws {
-        let connection = try Connection(answers)
-        let headers: HTTPHeaders = ["Host": "billow", "If-None-Match": "\"a\""]
-        try connection.ask(headers: headers)
-        _ = try connection.handedOn()
-        try connection.answer("", status: .notModified, headers: Self.ofUnchanged)
-        _ = try connection.left()
-        make(change)
-        try connection.ask(headers: headers)
-        #expect(try connection.handedOn() != nil)
-    }
-
-    private static let othersUnchanged: [(address: String, headers: HTTPHeaders)] = [
-        ("/collections", ofUnchanged), ("/tiles/hexagons/latest/0/0/0.mvt?x=.png", ofUnchanged),
-        ("/a.png", ["Cache-Control": "public", "ETag": "\"a\"", "Vary": "Accept-Encoding"]),
-        ("/a.png", ["Cache-Control": "private", "ETag": "\"a\""]),
-    ]
-
-    @Test(
-        "an answer of 304 that may be of another kind, or not for all, is not cached", arguments: othersUnchanged)
-    func otherUnchanged(address: String, headers: HTTPHeaders) throws {
-        let connection = try Connection(answers)
-        for _ in 0..<2 {
-            try connection.ask(address, headers: ["Host": "billow", "If-None-Match": "\"a\""])
-            #expect(try connection.handedOn() == address)
-            try connection.answer("", status: .notModified, headers: headers)
-            _ = try connection.left()
-        }
-    }
-
-    @Test("the answer to a condition that is not met is cached")
-    func changed() throws {
-        let connection = try Connection(answers)
-        try connection.ask(headers: ["Host": "billow", "If-None-Match": "\"old\""])
-        #expect(try connection.handedOn() != nil)
-        try connection.answer("picture")
-        _ = try connection.left()
-        try connection.ask()
-        #expect(try connection.left()?.body == "picture")
-    }
-
     @Test("answers leave in the order of the requests")
     func pipelined() throws {
-        let connection = try primed()
+        let connection = try answers.primed()
         try connection.ask("/slow")
         try connection.ask()
         #expect(try connection.handedOn() == "/slow")
@@ -469,7 +225,7 @@ struct MicrocacheTests {
 
     @Test("a client that doesn't read has nothing piled up for it")
     func unread() throws {
-        let connection = try primed()
+        let connection = try answers.primed()
         connection.channel.isWritable = false
         try connection.ask()
         #expect(try connection.handedOn() != nil)
@@ -478,7 +234,7 @@ struct MicrocacheTests {
 
     @Test("the cache is bounded by response size and by number of responses")
     func bounded() throws {
-        let connection = try Connection(answers)
+        let connection = try MicrocacheConnection(answers)
         for (length, isKept) in [(ResponseMicrocache.largestBody, true), (ResponseMicrocache.largestBody + 1, false)] {
             try connection.ask("/\(length)")
             _ = try connection.handedOn()
@@ -489,17 +245,17 @@ struct MicrocacheTests {
         let empty = ResponseMicrocache.CachedResponse(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 1..<ResponseMicrocache.countLimit {
-            answers.insert(empty, for: "/n\(number)", at: answers.moment)
+            answers.insert(empty, for: .init("/n\(number)"), at: answers.moment)
         }
         #expect(answers.statistics.entries == ResponseMicrocache.countLimit)
         // One more answer replaces all others.
-        answers.insert(empty, for: "/one-more", at: answers.moment)
+        answers.insert(empty, for: .init("/one-more"), at: answers.moment)
         #expect(answers.statistics.entries == 1)
         let large = ResponseMicrocache.CachedResponse(
             head: empty.head, body: ByteBuffer(repeating: 0, count: ResponseMicrocache.largestBody))
-        make(.snapshot)
+        clock.make(.snapshot)
         for number in 0..<200 {
-            answers.insert(large, for: "/l\(number)", at: answers.moment)
+            answers.insert(large, for: .init("/l\(number)"), at: answers.moment)
             #expect(answers.answer(to: "/l\(number)", at: answers.moment) != nil)
             #expect(answers.statistics.bytes <= ResponseMicrocache.capacity)
             // The addresses count too, so one answer fewer than 32 fits.
@@ -513,8 +269,8 @@ struct MicrocacheTests {
         "Content-Type": "image/png", "Cache-Control": "public, max-age=50, immutable",
     ]
 
-    private func primedImmutable() throws -> Connection {
-        let connection = try Connection(answers)
+    private func primedImmutable() throws -> MicrocacheConnection {
+        let connection = try MicrocacheConnection(answers)
         try connection.ask()
         #expect(try connection.handedOn() != nil)
         try connection.answer("frame", headers: Self.immutable)
@@ -525,7 +281,7 @@ struct MicrocacheTests {
     @Test("an immutable answer is kept for its seconds, and states its age", arguments: [0, 1, 49])
     func ages(seconds: Int) throws {
         let connection = try primedImmutable()
-        clock.second.add(seconds, ordering: .relaxed)
+        clock.pass(seconds: seconds)
         // Brief answers of another second do not drop it.
         try connection.ask("/brief")
         #expect(try connection.handedOn() != nil)
@@ -542,33 +298,33 @@ struct MicrocacheTests {
         "an immutable answer is not kept after its seconds, nor if the clock is set back", arguments: [50, -1, -3_600])
     func outlived(seconds: Int) throws {
         let connection = try primedImmutable()
-        clock.second.add(seconds, ordering: .relaxed)
+        clock.pass(seconds: seconds)
         try connection.ask()
         #expect(try connection.handedOn() != nil)
     }
 
     @Test(
         "a new snapshot, source state, style or configuration of freshness ends an immutable answer too",
-        arguments: [Change.snapshot, .sources, .styles, .freshness])
-    private func ends(_ change: Change) throws {
+        arguments: [MicrocacheChange.snapshot, .sources, .styles, .freshness])
+    func ends(_ change: MicrocacheChange) throws {
         let connection = try primedImmutable()
-        make(change)
+        clock.make(change)
         try connection.ask()
         #expect(try connection.handedOn() != nil)
     }
 
     @Test("an immutable answer that took seconds is cached with its whole age, unless the snapshot changed")
     func slowImmutable() throws {
-        let connection = try Connection(answers)
+        let connection = try MicrocacheConnection(answers)
         try connection.ask()
-        clock.second.add(3, ordering: .relaxed)
+        clock.pass(seconds: 3)
         try connection.answer("frame", headers: Self.immutable)
         _ = try connection.left()
         _ = try connection.handedOn()
         try connection.ask()
         #expect(try connection.left()?.head.headers.first(name: "Age") == "3")
         try connection.ask("/other")
-        make(.snapshot)
+        clock.make(.snapshot)
         try connection.answer("frame", headers: Self.immutable)
         #expect(answers.answer(to: "/other", at: answers.moment) == nil)
     }
@@ -582,7 +338,7 @@ struct MicrocacheTests {
             ["Cache-Control": "public, max-age=50, immutable", "Age": "7"],
         ] as [HTTPHeaders])
     func brief(headers: HTTPHeaders) throws {
-        let connection = try Connection(answers)
+        let connection = try MicrocacheConnection(answers)
         try connection.ask()
         _ = try connection.handedOn()
         var headers = headers

@@ -27,20 +27,17 @@ struct CacheQuestion {
         known = isConditional ? EntityTags(head.headers[Self.condition].joined(separator: ",")) : nil
     }
 
-    /// The address under which the cache has the answer to clients that have the picture; nil without a condition.
-    /// After a publication most such answers come before any picture.
-    func addressOfUnchanged(_ address: String) -> String? { known == nil ? nil : Self.unchanged + address }
+    /// Whether the client has some content. An answer of 304 may then suffice.
+    var isConditional: Bool { known != nil }
 
-    /// The address under which an answer is cached; nil for an answer that is not. 304 stands for a picture only by the
+    /// The key under which an answer is cached; nil for an answer that is not. 304 stands for a picture only by the
     /// name of the address, because it has no media type.
-    static func address(of answer: HTTPResponseHead, to request: String) -> String? {
-        guard answer.status == .notModified else { return request }
-        let isPicture = request.prefix { $0 != "?" }.hasSuffix(".png")
-        return isPicture && !answer.headers.contains(name: "Vary") ? unchanged + request : nil
+    static func key(of answer: HTTPResponseHead, to address: String) -> ResponseMicrocache.CacheKey? {
+        guard answer.status == .notModified else { return ResponseMicrocache.CacheKey(address) }
+        let isPicture = address.prefix { $0 != "?" }.hasSuffix(".png")
+        guard isPicture, !answer.headers.contains(name: "Vary") else { return nil }
+        return ResponseMicrocache.CacheKey(address, isUnchanged: true)
     }
-
-    /// No address begins with it.
-    private static let unchanged = "304 "
 
     /// The reply that a cached answer gives; nil if only the router knows it.
     ///

@@ -62,7 +62,10 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 isHostAllowed(head.headers)
             {
                 let moment = microcache.moment
-                if let answer = answer(to: question, head, at: moment) {
+                let answer = microcache.answer(
+                    to: head.uri, isConditional: question.isConditional, at: moment,
+                    coding: CacheQuestion.coding(head.headers))
+                if let answer {
                     reply = reply(with: answer, to: question, head, context.channel)
                     if reply != nil { return }
                 } else if !question.isHead {
@@ -83,18 +86,6 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
             }
         }
         context.fireChannelRead(data)
-    }
-
-    /// The cached picture of an address, or else the answer to those who have it.
-    private func answer(
-        to question: CacheQuestion, _ request: HTTPRequestHead, at moment: ResponseMicrocache.CacheContext
-    ) -> ResponseMicrocache.CachedResponse? {
-        if let answer = microcache.answer(
-            to: request.uri, at: moment, coding: CacheQuestion.coding(request.headers))
-        {
-            return answer
-        }
-        return question.addressOfUnchanged(request.uri).flatMap { microcache.answer(to: $0, at: moment) }
     }
 
     /// The reply to a question; nil if only the router knows it.
@@ -122,7 +113,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             forwarded = max(0, forwarded - 1)
             if let recording, var head = recording.head,
-                let address = CacheQuestion.address(of: head, to: recording.address)
+                let key = CacheQuestion.key(of: head, to: recording.address)
             {
                 // The next answer gets another request id.
                 head.headers.remove(name: RequestIDs.header)
@@ -130,7 +121,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
                     ResponseMicrocache.CachedResponse(
                         head: head, body: recording.body, metrics: journal.metrics.route(ofAddress: recording.address),
                         immutableSeconds: Self.immutableSeconds(head)),
-                    for: address,
+                    for: key,
                     coding: head.headers.contains(name: "Vary")
                         ? CacheQuestion.coding(recording.requestHeaders) : nil,
                     at: recording.moment)

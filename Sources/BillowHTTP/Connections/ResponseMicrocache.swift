@@ -36,6 +36,18 @@ final class ResponseMicrocache: Sendable {
         }
     }
 
+    /// What an answer is stored under.
+    struct CacheKey: Hashable, Sendable {
+        var address: String
+        /// Whether the answer is the one to clients that have the content.
+        var isUnchanged: Bool
+
+        init(_ address: String, isUnchanged: Bool = false) {
+            self.address = address
+            self.isUnchanged = isUnchanged
+        }
+    }
+
     /// An answer in the form that the encoder expects.
     struct CachedResponse: Sendable {
         var head: HTTPResponseHead
@@ -46,7 +58,7 @@ final class ResponseMicrocache: Sendable {
         var immutableSeconds: Int?
     }
 
-    /// The answers for an address: one for all clients, or one for each content coding.
+    /// The answers for a key: one for all clients, or one for each content coding.
     private struct Variants {
         /// An answer and the second in which it was requested.
         typealias Dated = (answer: CachedResponse, second: Int)
@@ -60,21 +72,21 @@ final class ResponseMicrocache: Sendable {
         }
     }
 
-    /// Answers by address, with their number and their bytes.
+    /// Answers by key, with their number and their bytes.
     private struct Answers {
-        var byAddress: [String: Variants] = [:]
+        var byKey: [CacheKey: Variants] = [:]
         var count = 0
         var bytes = 0
 
         /// Stores an answer. If it does not fit, it replaces all answers. Frequent addresses return with their next
         /// request.
         /// - Returns: the replaced answers, which the caller frees after it has released the lock.
-        mutating func insert(_ answer: CachedResponse, for address: String, coding: ContentCoding?, second: Int)
+        mutating func insert(_ answer: CachedResponse, for key: CacheKey, coding: ContentCoding?, second: Int)
             -> Self?
         {
-            let size = answer.body.readableBytes + address.utf8.count
+            let size = answer.body.readableBytes + key.address.utf8.count
             guard size <= capacity else { return nil }
-            let before = byAddress[address]?[coding].map { $0.answer.body.readableBytes + address.utf8.count }
+            let before = byKey[key]?[coding].map { $0.answer.body.readableBytes + key.address.utf8.count }
             var dropped: Self?
             if bytes + size - (before ?? 0) > capacity || (before == nil && count >= countLimit) {
                 dropped = self
@@ -85,7 +97,7 @@ final class ResponseMicrocache: Sendable {
                 count += before == nil ? 1 : 0
                 bytes += size - (before ?? 0)
             }
-            byAddress[address, default: Variants()][coding] = (answer, second)
+            byKey[key, default: Variants()][coding] = (answer, second)
             return dropped
         }
     }
@@ -98,6 +110,22 @@ final class ResponseMicrocache: Sendable {
         var immutable = Answers()
         var hits = 0
         var misses = 0
+
+        /// A valid answer and its age in seconds.
+        func answer(to key: CacheKey, at moment: CacheContext, coding: () -> ContentCoding)
+            -> (answer: CachedResponse, age: Int)?
+        {
+            guard self.moment.showsSame(as: moment) else { return nil }
+            if let variants = immutable.byKey[key], let dated = variants.answer ?? variants.byCoding[coding()],
+                case let age = moment.second - dated.second, age >= 0, age < dated.answer.immutableSeconds ?? 0
+            {
+                return (dated.answer, age)
+            }
+            guard self.moment.second == moment.second, let variants = brief.byKey[key],
+                let dated = variants.answer ?? variants.byCoding[coding()]
+            else { return nil }
+            return (dated.answer, 0)
+        }
     }
 
     /// The most bytes of one body; a tile has some 20 kB.
@@ -133,28 +161,21 @@ final class ResponseMicrocache: Sendable {
     }
 
     /// The cached answer for an address in the current moment.
-    /// - Parameter coding: the client's content coding, which is only evaluated if answers differ by it.
-    func answer(to address: String, at moment: CacheContext, coding: @autoclosure () -> ContentCoding = .identity)
-        -> CachedResponse?
-    {
+    /// - Parameters:
+    ///   - isConditional: whether an answer to clients that have the content suffices. After a publication most such
+    ///     answers come before any whole one.
+    ///   - coding: the client's content coding, which is only evaluated if answers differ by it.
+    func answer(
+        to address: String, isConditional: Bool = false, at moment: CacheContext,
+        coding: @autoclosure () -> ContentCoding = .identity
+    ) -> CachedResponse? {
         let found: (answer: CachedResponse, age: Int)? = state.withLock { state in
-            if state.moment.showsSame(as: moment) {
-                if let variants = state.immutable.byAddress[address],
-                    let dated = variants.answer ?? variants.byCoding[coding()],
-                    case let age = moment.second - dated.second, age >= 0, age < dated.answer.immutableSeconds ?? 0
-                {
-                    state.hits += 1
-                    return (dated.answer, age)
-                }
-                if state.moment.second == moment.second, let variants = state.brief.byAddress[address],
-                    let dated = variants.answer ?? variants.byCoding[coding()]
-                {
-                    state.hits += 1
-                    return (dated.answer, 0)
-                }
-            }
-            state.misses += 1
-            return nil
+            let found =
+                state.answer(to: CacheKey(address), at: moment, coding: coding)
+                ?? (isConditional
+                    ? state.answer(to: CacheKey(address, isUnchanged: true), at: moment, coding: coding) : nil)
+            if found == nil { state.misses += 1 } else { state.hits += 1 }
+            return found
         }
         guard var answer = found?.answer else { return nil }
         if let age = found?.age, age > 0 { answer.head.headers.add(name: "Age", value: String(age)) }
@@ -165,7 +186,7 @@ final class ResponseMicrocache: Sendable {
     ///   - coding: the client's content coding if answers differ by it, otherwise nil.
     ///   - moment: the moment of the request. An answer that took longer than its moment is not cached. For an
     ///     immutable answer only the snapshot, the source states and the styles must be the same.
-    func insert(_ answer: CachedResponse, for address: String, coding: ContentCoding? = nil, at moment: CacheContext) {
+    func insert(_ answer: CachedResponse, for key: CacheKey, coding: ContentCoding? = nil, at moment: CacheContext) {
         let present = self.moment
         let isImmutable = (answer.immutableSeconds ?? 0) > 0
         guard isImmutable ? present.showsSame(as: moment) : present == moment else { return }
@@ -184,8 +205,8 @@ final class ResponseMicrocache: Sendable {
             }
             let full =
                 isImmutable
-                ? state.immutable.insert(answer, for: address, coding: coding, second: moment.second)
-                : state.brief.insert(answer, for: address, coding: coding, second: moment.second)
+                ? state.immutable.insert(answer, for: key, coding: coding, second: moment.second)
+                : state.brief.insert(answer, for: key, coding: coding, second: moment.second)
             return full.map { dropped + [$0] } ?? dropped
         }
         withExtendedLifetime(dropped) {}
