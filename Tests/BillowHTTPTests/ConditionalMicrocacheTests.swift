@@ -1,3 +1,4 @@
+import NIOEmbedded
 import NIOHTTP1
 import Testing
 

@@ -3,6 +3,7 @@ import BillowSync
 import EngineTestSupport
 import JSONKit
 import NIOCore
+import NIOEmbedded
 import NIOHTTP1
 import Testing
 import Turbulence
@@ -159,7 +160,7 @@ struct MicrocacheTests {
     }
 
     private static let notForAll: [(status: HTTPResponseStatus, headers: HTTPHeaders)] = [
-        (.notFound, Connection.picture),
+        (.notFound, MicrocacheConnection.picture),
         (.ok, ["Content-Type": "image/png", "Cache-Control": "private, max-age=9"]),
         (.ok, ["Content-Type": "image/png", "Cache-Control": "no-store"]), (.ok, ["Content-Type": "image/png"]),
         (.ok, ["Content-Type": "application/json", "Cache-Control": "public, max-age=9"]),
@@ -347,7 +348,7 @@ struct MicrocacheTests {
         _ = try connection.left()
         try connection.ask()
         #expect(try connection.left()?.body == "frame")
-        make(.laterSecond)
+        clock.make(.laterSecond)
         try connection.ask()
         #expect(try connection.handedOn() != nil)
     }

@@ -3,9 +3,26 @@ import NIOHTTP1
 
 /// A request that a cached answer may satisfy: it depends only on its address, and on the content that the client has.
 struct CacheQuestion {
+    /// What a cached answer gives to a question.
+    enum Reply {
+        /// The answer as it is cached.
+        case whole
+        /// 304, because the client has the content.
+        case unchanged
+        /// Nothing: only the router knows the answer.
+        case unknown
+    }
+
     let isHead: Bool
     /// The tags of what the client has; nil without a condition.
     private let known: EntityTags?
+
+    /// The question of a GET.
+    /// - Parameter condition: the value of `If-None-Match`; nil without it.
+    init(condition: String?) {
+        isHead = false
+        known = condition.map { EntityTags($0) }
+    }
 
     /// nil for a request with a key, a body or another condition, and on a connection that does not stay open. Browsers
     /// send `If-Modified-Since` together with the tag, which takes its place.
@@ -27,6 +44,11 @@ struct CacheQuestion {
         known = isConditional ? EntityTags(head.headers[Self.condition].joined(separator: ",")) : nil
     }
 
+    /// Whether a request's header fields belong to a question that `init(condition:)` makes, whatever the condition is.
+    static func isPlain(_ head: HTTPRequestHead) -> Bool {
+        head.method == .GET && head.headers[condition].count < 2 && CacheQuestion(head) != nil
+    }
+
     /// Whether the client has some content. An answer of 304 may then suffice.
     var isConditional: Bool { known != nil }
 
@@ -39,21 +61,14 @@ struct CacheQuestion {
         return ResponseMicrocache.CacheKey(address, isUnchanged: true)
     }
 
-    /// The reply that a cached answer gives; nil if only the router knows it.
+    /// The reply that a cached answer gives.
     ///
-    /// Source: RFC 9110 sections 9.3.2 (HEAD), 13.1.2 (`If-None-Match`) and 15.4.5 (304)
-    func reply(with cached: HTTPResponseHead) -> (head: HTTPResponseHead, hasBody: Bool)? {
-        guard let known else { return (cached, !isHead) }
-        // Where an answer has several codings, the router repeats the tag in the form that the client has.
-        guard !cached.headers.contains(name: "Vary"), let tag = cached.headers.first(name: "ETag") else { return nil }
-        guard known.match(String(tag.dropFirst().dropLast())) else {
-            return cached.status == .ok ? (cached, !isHead) : nil
-        }
-        var head = cached
-        head.status = .notModified
-        head.headers.remove(name: "Content-Type")
-        head.headers.remove(name: "Content-Length")
-        return (head, false)
+    /// Source: RFC 9110 sections 13.1.2 (`If-None-Match`) and 15.4.5 (304)
+    func reply(with cached: ResponseMicrocache.CachedResponse) -> Reply {
+        guard let known else { return .whole }
+        guard let tag = cached.comparedTag else { return .unknown }
+        if known.match(tag) { return .unchanged }
+        return cached.head.status == .ok ? .whole : .unknown
     }
 
     /// The content coding that a client gets. Only vector tiles differ by it.

@@ -73,6 +73,9 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler, Requ
 
     func requestEnded(_ context: ChannelHandlerContext) { becomeFree(context) }
 
+    /// A whole request was answered as soon as its bytes came.
+    func requestWasAnswered(_ context: ChannelHandlerContext) { becomeFree(context) }
+
     func answerEnded(_ context: ChannelHandlerContext) {
         unanswered = max(0, unanswered - 1)
         if reading == .betweenRequests { becomeFree(context) }

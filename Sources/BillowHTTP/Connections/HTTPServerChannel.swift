@@ -134,7 +134,15 @@ struct HTTPServerChannel: ServerChildChannel {
         }.flatMap { http.setup(channel: channel, logger: logger) }.flatMapThrowing { http in
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandlers(requestHandlers(channel, bound.value), position: .after(decoder))
+            let cached = MicrocacheHandler(microcache, journal)
+            try pipeline.addHandlers(requestHandlers(channel, bound.value, cached), position: .after(decoder))
+            // A limit of requests counts what the decoder gives.
+            if limiter == nil {
+                let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
+                try pipeline.addHandler(
+                    RepeatedRequestHandler(microcache, journal, decoded: cached, bound.value),
+                    position: .before(encoder))
+            }
             return Requests(http: http, requester: requester)
         }
     }
@@ -172,7 +180,10 @@ struct HTTPServerChannel: ServerChildChannel {
         try pipeline.addHandlers([
             ClientPresenceHandler(requester), HTTP2FramePayloadToHTTP1ServerCodec(), deadlines,
         ])
-        try pipeline.addHandlers(requestHandlers(stream, deadlines, refusal: hasRoom ? nil : Self.tooManyStreams))
+        try pipeline.addHandlers(
+            requestHandlers(
+                stream, deadlines, MicrocacheHandler(microcache, journal),
+                refusal: hasRoom ? nil : Self.tooManyStreams))
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: true))
         // The end of the response closes the stream, and the server closes none of its directions alone.
         return Requests(http: try HTTP1Channel.Value(wrappingChannelSynchronously: stream), requester: requester)
@@ -184,15 +195,16 @@ struct HTTPServerChannel: ServerChildChannel {
 
     /// The handlers that follow the decoder of HTTP/1.1 or the codec of a stream.
     private func requestHandlers(
-        _ channel: any Channel, _ deadlines: any RequestDeadlines, refusal: Problem? = nil
+        _ channel: any Channel, _ deadlines: any RequestDeadlines, _ cached: MicrocacheHandler,
+        refusal: Problem? = nil
     ) -> [any ChannelHandler] {
         let limit = limiter.map {
             RateLimitHandler(
                 $0, proxies: connections.proxies, connection: IPAddress(channel.remoteAddress), refused: refused)
         }
         let handlers: [(any ChannelHandler)?] = [
-            RequestRulesHandler(deadlines, refusal: refusal), limit, MicrocacheHandler(microcache, journal),
-            RequestCountHandler(readiness), RequestBodyHandler(),
+            RequestRulesHandler(deadlines, refusal: refusal), limit, cached, RequestCountHandler(readiness),
+            RequestBodyHandler(),
         ]
         return handlers.compactMap { $0 }
     }

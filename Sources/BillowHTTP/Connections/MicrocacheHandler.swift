@@ -30,14 +30,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         var head: HTTPResponseHead
         /// nil for HEAD and for a client that has the content.
         var body: ByteBuffer?
-        var metrics: RequestMetrics.Route?
-        var method: String
-        var address: String
-        var id: String
-        var client: IPAddress?
-        /// The span that the client names; nil also where no spans are recorded.
-        var parent: String?
-        var requestedAt: NIODeadline
+        var note: ReplyNote
     }
 
     private let microcache: ResponseMicrocache
@@ -46,6 +39,13 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var forwarded = 0
     private var reply: Reply?
     private var recording: Recording?
+    /// The number of heads and of ends of requests that came here.
+    private(set) var decoded = (heads: 0, ends: 0)
+    /// The head of the last request.
+    private(set) var lastHead: HTTPRequestHead?
+
+    /// Whether all requests are answered that came here.
+    var isIdle: Bool { forwarded == 0 && reply == nil }
 
     init(
         _ microcache: ResponseMicrocache,
@@ -58,15 +58,17 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
+            decoded.heads += 1
+            lastHead = head
             if forwarded == 0, context.channel.isWritable, let question = CacheQuestion(head),
                 isHostAllowed(head.headers)
             {
                 let moment = microcache.moment
-                let answer = microcache.answer(
+                let found = microcache.answer(
                     to: head.uri, isConditional: question.isConditional, at: moment,
                     coding: CacheQuestion.coding(head.headers))
-                if let answer {
-                    reply = reply(with: answer, to: question, head, context.channel)
+                if let found {
+                    reply = reply(with: found.answer, age: found.age, to: question, head, context.channel)
                     if reply != nil { return }
                 } else if !question.isHead {
                     recording = Recording(address: head.uri, requestHeaders: head.headers, moment: moment)
@@ -76,12 +78,14 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .body:
             if reply != nil { return }
         case .end:
+            decoded.ends += 1
             if let reply {
                 self.reply = nil
                 context.write(wrapOutboundOut(.head(reply.head)), promise: nil)
                 if let body = reply.body { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
                 context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-                note(reply)
+                reply.note.record(
+                    status: Int(reply.head.status.code), bytes: reply.body?.readableBytes ?? 0, in: journal)
                 return
             }
         }
@@ -89,21 +93,29 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// The reply to a question; nil if only the router knows it.
+    ///
+    /// Source: RFC 9110 section 9.3.2 (HEAD)
     private func reply(
-        with answer: ResponseMicrocache.CachedResponse, to question: CacheQuestion, _ request: HTTPRequestHead,
-        _ channel: any Channel
+        with answer: ResponseMicrocache.CachedResponse, age: Int, to question: CacheQuestion,
+        _ request: HTTPRequestHead, _ channel: any Channel
     ) -> Reply? {
-        guard let (cached, hasBody) = question.reply(with: answer.head) else { return nil }
-        var head = cached
-        let id = journal.ids.id(request.headers.first(name: RequestIDs.header))
+        var head: HTTPResponseHead
+        switch question.reply(with: answer) {
+        case .whole: head = answer.head
+        case .unchanged: head = answer.headOfUnchanged
+        case .unknown: return nil
+        }
+        if age > 0 { head.headers.add(name: EncodedHead.age, value: String(age)) }
+        let meaning = RepeatedFields.Meaning(of: request, over: channel, journal)
+        let id = journal.ids.id(meaning.id)
         head.headers.add(name: RequestIDs.header, value: id)
         return Reply(
-            head: head, body: hasBody ? answer.body : nil,
-            metrics: question.isHead
-                ? journal.metrics.route(answer.metrics?.path, .head, status: Int(head.status.code)) : answer.metrics,
-            method: question.isHead ? "HEAD" : "GET", address: request.uri, id: id,
-            client: client(of: request, channel),
-            parent: Spans.areRecorded ? request.headers.first(name: RequestTrace.header) : nil, requestedAt: .now())
+            head: head, body: head.status == .notModified || question.isHead ? nil : answer.body,
+            note: ReplyNote(
+                metrics: question.isHead
+                    ? journal.metrics.route(answer.metrics?.path, .head, status: Int(head.status.code))
+                    : answer.metrics,
+                method: question.isHead ? "HEAD" : "GET", address: request.uri, id: id, meaning: meaning))
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -131,34 +143,11 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
-    private func note(_ reply: Reply) {
-        let status = Int(reply.head.status.code)
-        let bytes = reply.body?.readableBytes ?? 0
-        let nanoseconds = (NIODeadline.now() - reply.requestedAt).nanoseconds
-        reply.metrics?.note(status: status, nanoseconds: nanoseconds)
-        journal.accessLog?.note(
-            id: reply.id, client: reply.client, method: reply.method, path: reply.address.prefix { $0 != "?" },
-            status: status, bytes: bytes, nanoseconds: nanoseconds)
-        guard Spans.areRecorded else { return }
-        RequestTrace.record(
-            id: reply.id, parent: reply.parent, route: reply.metrics, status: status, bytes: bytes,
-            nanoseconds: nanoseconds)
-    }
-
     /// Whether the request names an allowed host. A host that a proxy tells is left to the router.
-    private func isHostAllowed(_ headers: HTTPHeaders) -> Bool {
+    func isHostAllowed(_ headers: HTTPHeaders) -> Bool {
         microcache.hosts == AllowedHosts()
             || microcache.hosts.allows(headers.first(name: "Host"))
                 && !headers.contains(name: "Forwarded") && !headers.contains(name: "X-Forwarded-Host")
-    }
-
-    /// The client as the log names it; nil if requests are not logged.
-    private func client(of head: HTTPRequestHead, _ channel: any Channel) -> IPAddress? {
-        guard journal.accessLog != nil else { return nil }
-        return journal.client(over: IPAddress(channel.remoteAddress)) { name in
-            let values = head.headers[name]
-            return values.isEmpty ? nil : values.joined(separator: ",")
-        }
     }
 
     private func record(_ head: HTTPResponseHead) {

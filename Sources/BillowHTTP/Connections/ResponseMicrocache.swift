@@ -48,14 +48,46 @@ final class ResponseMicrocache: Sendable {
         }
     }
 
-    /// An answer in the form that the encoder expects.
-    struct CachedResponse: Sendable {
-        var head: HTTPResponseHead
-        var body: ByteBuffer
+    /// An answer.
+    final class CachedResponse: Sendable {
+        let head: HTTPResponseHead
+        let body: ByteBuffer
         /// The counters of its route.
-        var metrics: RequestMetrics.Route?
+        let metrics: RequestMetrics.Route?
         /// For how many seconds the answer is immutable; nil if it may change with the clock.
-        var immutableSeconds: Int?
+        let immutableSeconds: Int?
+        /// The tag that conditions are compared with, without its quotes; nil if only the router can compare it.
+        let comparedTag: String?
+        /// The head as bytes; nil if it lacks the length of the body.
+        let encoded: EncodedHead?
+        /// The head of 304 as bytes; nil without `comparedTag`.
+        let encodedUnchanged: EncodedHead?
+
+        init(
+            head: HTTPResponseHead, body: ByteBuffer, metrics: RequestMetrics.Route? = nil, immutableSeconds: Int? = nil
+        ) {
+            self.head = head
+            self.body = body
+            self.metrics = metrics
+            self.immutableSeconds = immutableSeconds
+            // Where an answer has several codings, the router repeats the tag in the form that the client has.
+            comparedTag =
+                head.headers.contains(name: "Vary")
+                ? nil : head.headers.first(name: "ETag").map { String($0.dropFirst().dropLast()) }
+            encoded = EncodedHead(head)
+            encodedUnchanged = comparedTag == nil ? nil : EncodedHead(Self.unchanged(head))
+        }
+
+        /// The head of the answer to a client that has the content.
+        var headOfUnchanged: HTTPResponseHead { Self.unchanged(head) }
+
+        private static func unchanged(_ head: HTTPResponseHead) -> HTTPResponseHead {
+            var head = head
+            head.status = .notModified
+            head.headers.remove(name: "Content-Type")
+            head.headers.remove(name: "Content-Length")
+            return head
+        }
     }
 
     /// The answers for a key: one for all clients, or one for each content coding.
@@ -164,22 +196,21 @@ final class ResponseMicrocache: Sendable {
     /// - Parameters:
     ///   - isConditional: whether an answer to clients that have the content suffices. After a publication most such
     ///     answers come before any whole one.
+    ///   - isCounted: whether the statistics count a miss. A hit always counts.
     ///   - coding: the client's content coding, which is only evaluated if answers differ by it.
+    /// - Returns: the answer and its age in seconds.
     func answer(
-        to address: String, isConditional: Bool = false, at moment: CacheContext,
+        to address: String, isConditional: Bool = false, at moment: CacheContext, isCounted: Bool = true,
         coding: @autoclosure () -> ContentCoding = .identity
-    ) -> CachedResponse? {
-        let found: (answer: CachedResponse, age: Int)? = state.withLock { state in
+    ) -> (answer: CachedResponse, age: Int)? {
+        state.withLock { state in
             let found =
                 state.answer(to: CacheKey(address), at: moment, coding: coding)
                 ?? (isConditional
                     ? state.answer(to: CacheKey(address, isUnchanged: true), at: moment, coding: coding) : nil)
-            if found == nil { state.misses += 1 } else { state.hits += 1 }
+            if found != nil { state.hits += 1 } else if isCounted { state.misses += 1 }
             return found
         }
-        guard var answer = found?.answer else { return nil }
-        if let age = found?.age, age > 0 { answer.head.headers.add(name: "Age", value: String(age)) }
-        return answer
     }
 
     /// - Parameters:

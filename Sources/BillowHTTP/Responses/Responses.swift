@@ -140,11 +140,14 @@ struct EntityTags: Sendable {
     private let tags: [Substring]
 
     init(_ header: String?) {
-        let text = header ?? ""
-        any = text == "*"
-        tags = text.split(separator: ",").map { part in
-            var tag = part.drop { $0 == " " }
-            while tag.last == " " { tag.removeLast() }
+        let parts = (header ?? "").split(separator: ",").map { part in
+            var part = part.drop { $0 == " " }
+            while part.last == " " { part.removeLast() }
+            return part
+        }
+        any = parts == ["*"]
+        tags = parts.map { part in
+            var tag = part
             if tag.hasPrefix("W/") { tag = tag.dropFirst(2) }
             return Self.withoutCoding(tag.dropFirst().dropLast())
         }
