@@ -7,6 +7,7 @@ import { element } from "./dom.js";
 import { flightLevel, instantOf } from "./format.js";
 import { AIRCRAFT } from "./layers.js";
 import { tickingAge } from "./observation-text.js";
+import { outlineOf } from "./outline.js";
 import { aircraftTexts } from "./place-features.js";
 import { postJSON } from "./features.js";
 import { getJSON, ServerError } from "./server.js";
@@ -95,7 +96,7 @@ export class AircraftAlerts {
     #draw(alerts) {
         for (const label of this.#labels) label.remove();
         this.#labels = [];
-        const data = alerts?.area ? { type: "Feature", properties: {}, geometry: alerts.area } : EMPTY;
+        const data = alerts?.area ? areaAndOutline(alerts.area) : EMPTY;
         const source = this.#map.getSource(AREA);
         if (source) source.setData(data);
         else if (alerts) this.#add(data);
@@ -111,13 +112,24 @@ export class AircraftAlerts {
     #add(data) {
         this.#map.addSource(AREA, { type: "geojson", data });
         this.#map.addLayer({
-            id: `${AREA}-fill`, type: "fill", source: AREA, paint: { "fill-color": BLUE, "fill-opacity": 0.12 },
+            id: `${AREA}-fill`, type: "fill", source: AREA, filter: ["==", "part", "area"],
+            // Antialiasing would show a seam at the antimeridian.
+            paint: { "fill-color": BLUE, "fill-opacity": 0.12, "fill-antialias": false },
         });
         this.#map.addLayer({
-            id: `${AREA}-line`, type: "line", source: AREA, paint: { "line-color": BLUE, "line-width": 2 },
+            id: `${AREA}-line`, type: "line", source: AREA, filter: ["==", "part", "outline"],
+            paint: { "line-color": BLUE, "line-width": 2 },
         });
     }
 }
+
+/** The area ahead and its outline, as separate features. The outline has no line at the antimeridian.
+ * @param {{ type: string, coordinates: any }} area */
+export const areaAndOutline = (area) => ({
+    type: "FeatureCollection",
+    features: Object.entries({ area, outline: outlineOf(area) }).map(([part, geometry]) =>
+        ({ type: "Feature", properties: { part }, geometry })),
+});
 
 /** The body of the request: 20 minutes ahead, without smooth air, with the view's filters.
  * @param {Billow.Feature} aircraft

@@ -201,7 +201,7 @@ declare namespace Billow {
 
     /** The answer of `/alerts`. */
     interface Alerts {
-        area?: object;
+        area?: { type: string; coordinates: any };
         items?: AlertItem[];
         clusters: (AlertCluster & { members: string[]; longitude: number; latitude: number })[];
         /** Computed turbulence. */

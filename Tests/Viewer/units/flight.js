@@ -1,6 +1,6 @@
 // @ts-check
 import { alertFilters, alertFilterText, alertGroups, farthest } from "/js/alert-groups.js";
-import { summaryOf } from "/js/aircraft-alerts.js";
+import { areaAndOutline, summaryOf } from "/js/aircraft-alerts.js";
 import { matchingFlights } from "/js/flight.js";
 import { parseHash } from "/js/view.js";
 import { equal, test } from "../harness.js";
@@ -25,6 +25,14 @@ test("the summary of alerts has the worst of each kind, and no distances", () =>
     equal(far, "Moderate reported, Light computed, SIGMET TURB");
     equal(summaryOf({ clusters: [cluster(3, "52 NM"), cluster(1, "32 NM")], hazards, field }), far);
     equal(summaryOf({ clusters: [], hazards: [] }), "no turbulence reported, which does not mean smooth air");
+});
+
+test("the outline of the area ahead of an aircraft has no line at the antimeridian", () => {
+    const area = { type: "MultiPolygon", coordinates: [
+        [[[170, 40], [180, 42], [180, 44], [170, 40]]], [[[-180, 44], [-180, 42], [-170, 43], [-180, 44]]],
+    ] };
+    equal(areaAndOutline(area).features.map(({ geometry }) => geometry), [area, { type: "MultiLineString",
+        coordinates: [[[170, 40], [180, 42]], [[180, 44], [170, 40]], [[-180, 42], [-170, 43], [-180, 44]]] }]);
 });
 
 test("alerts are grouped by severity, reported before computed, and issued areas by kind", () => {
