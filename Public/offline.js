@@ -37,6 +37,8 @@ const PAUSE_MILLISECONDS = 500;
 const LONGEST_WAIT_MILLISECONDS = 5_000;
 /** A server without a response for this long is silent. A slow link may take seconds. */
 const SILENT_MILLISECONDS = 4_000;
+/** The same for data after the server has given the page. Tiles, which do not pass here, may delay data that long. */
+const SILENT_DATA_MILLISECONDS = 8_000;
 /** The pages that work without the server, relative to it. The first one is the viewer. */
 const PAGES = ["", "status"];
 /** Any other page without the server: the browser's own error page would not lead back to the map. */
@@ -71,8 +73,10 @@ const DATA_PATHS = /^(tiles\/.+\.json|status|styles|legend\.(json|svg)|timeline\
 let cachedCount = 0;
 /** The time of the last request for data. */
 let requestedAt = 0;
-/** Whether a page was served from the cache, because the server was silent, and has been since. Until the server
- * responds, cached data is served after the same wait. It is marked as cached, so no page shows it as live. */
+/** The time of the server's last response, by the clock of `performance`. */
+let respondedAt = -Infinity;
+/** Whether the server was silent at the last request, and has been since. Until it responds, cached data is served
+ * after the shorter wait. It is marked as cached, so no page shows it as live. */
 let isSilent = false;
 
 worker.addEventListener("install", (event) => {
@@ -159,12 +163,29 @@ async function serveAsset(request, version) {
     return await caches.match(request.url, { cacheName: RELEASE + version }) ?? fetch(request);
 }
 
-/** The server's response. Rejects if the server is silent for too long.
- * @param {Promise<Response>} response */
-function responseInTime(response) {
-    return Promise.race([response, new Promise((_, reject) => {
-        setTimeout(() => reject(new Error("the server is silent")), SILENT_MILLISECONDS);
-    })]);
+/** The server's response. Rejects if the server is silent: for too long it has given no response to any request.
+ * @param {Promise<Response>} loading
+ * @param {number} milliseconds
+ * @returns {Promise<Response>} */
+function responseInTime(loading, milliseconds) {
+    const sentAt = performance.now();
+    return new Promise((resolve, reject) => {
+        const check = () => {
+            const left = Math.max(sentAt, respondedAt) + milliseconds - performance.now();
+            if (left > 0) {
+                timer = setTimeout(check, left);
+                return;
+            }
+            isSilent = true;
+            reject(new Error("the server is silent"));
+        };
+        let timer = setTimeout(check, milliseconds);
+        loading.then((response) => {
+            respondedAt = performance.now();
+            isSilent = false;
+            resolve(response);
+        }, reject).finally(() => clearTimeout(timer));
+    });
 }
 
 /** @param {FetchEvent} event
@@ -173,12 +194,13 @@ async function servePage(event, path) {
     const loading = loadPage(event);
     if (path === "") event.waitUntil(loading.then((page) => cacheRelease(page.clone())).catch(() => {}));
     try {
-        return await responseInTime(loading);
+        return await responseInTime(loading, SILENT_MILLISECONDS);
     } catch {
         const isPage = PAGES.includes(path) && !/[?&]f=json/.test(event.request.url);
         for (const cacheName of isPage ? (await releases()).reverse() : []) {
             const known = await caches.match(worker.registration.scope + path, { cacheName, ignoreVary: true });
             if (!known) continue;
+            // A server that refuses the connection may be silent for the page's data.
             isSilent = true;
             return known;
         }
@@ -197,9 +219,7 @@ async function servePage(event, path) {
 /** @param {FetchEvent} event
  * @returns {Promise<Response>} */
 async function loadPage(event) {
-    const page = await event.preloadResponse ?? await fetch(event.request);
-    isSilent = false;
-    return page;
+    return await event.preloadResponse ?? fetch(event.request);
 }
 
 /** @param {FetchEvent} event */
@@ -208,8 +228,7 @@ async function serveData(event) {
     requestedAt = Date.now();
     const loading = fetch(request);
     try {
-        const response = await (isSilent ? responseInTime(loading) : loading);
-        isSilent = false;
+        const response = await responseInTime(loading, isSilent ? SILENT_MILLISECONDS : SILENT_DATA_MILLISECONDS);
         // The browser does not store the status, so this worker saves it, and its requests have no route.
         if (response.ok && response.headers.get("Cache-Control")?.includes("no-store")) {
             const copy = response.clone();

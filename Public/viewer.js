@@ -70,7 +70,7 @@ async function start() {
     const controls = new Controls(view, changeWhenReady, () => knowledge.extent);
     /** Shows the state of the first picture; later that of the map. */
     let showState = () => {
-        if (!firstPicture.current) return;
+        if (!firstPicture.current && contact.problem === null) return;
         const box = boxOf(boundsOf(view, innerWidth, innerHeight));
         knowledge.lacking = isMarkedIncomplete(knowledge)
             ? coverage.lackingLayers(view, view.time, box, "first", false) : null;
@@ -81,6 +81,7 @@ async function start() {
     // The map needs these modules. They come after the tiles of the first picture, which does not need them.
     const mapModules = Promise.all(
         [import("./js/map.js"), import("./js/inspect.js"), import("./js/missing-areas.js")]).catch(() => null);
+    const ticker = setInterval(() => showState(), TICK_MILLISECONDS);
     await showFirstPicture();
 
     /** Explains the pixels on the map. The base map below them already has the theme of the user's style. */
@@ -112,7 +113,6 @@ async function start() {
         await Promise.race([drawn.then(nextPaint), pause(FIRST_PICTURE_MILLISECONDS)]);
     }
 
-    const ticker = setInterval(showState, TICK_MILLISECONDS);
     const modules = await mapModules;
     if (!modules) {
         clearInterval(ticker);

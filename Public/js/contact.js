@@ -33,6 +33,15 @@ export function recordResponse(instant) {
     setProblem(null, false);
 }
 
+/** The page has sent its first requests. Without a response in time, the server is silent. Saved data is none.
+ * @param {number} milliseconds */
+export function expectResponse(milliseconds) {
+    const sentAt = performance.now();
+    setTimeout(() => {
+        if (respondedAt < sentAt) recordLostBySilence("the server is silent");
+    }, milliseconds);
+}
+
 /** A line of the events arrived. While requests fail, it does not mean contact: they are what the page needs.
  * @param {number} instant  by the server's clock */
 export function recordLine(instant) {

@@ -1,12 +1,13 @@
 // @ts-check
 // Requests the data of the first picture while the map library is still loading.
 import { keyHeaders } from "./api-key.js";
+import { expectResponse } from "./contact.js";
 import { FirstPicture, prefetchGround } from "./first-picture.js";
 import { remember, remembered, requests, tilesOf } from "./first-tiles.js";
 import { compactTime } from "./format.js";
 import { defaultLayers } from "./layers.js";
 import { pictureRequest } from "./picture-request.js";
-import { keepPrefetchedTiles, prefetchJSON, prefetchTile } from "./server.js";
+import { keepPrefetchedTiles, prefetchJSON, prefetchTile, SILENT_MILLISECONDS } from "./server.js";
 import { allStyles, loadStyles, presumeStyles, themeOf } from "./styles.js";
 import { parseHash, pictureAddress, setDefaultLayers } from "./view.js";
 
@@ -21,6 +22,7 @@ if (remembered) {
  * @type {import("./first-picture.js").Prefetched | null} */
 export const rememberedPicture = remembered && pictureOf(remembered.tileJSON, null);
 prefetchJSON("styles");
+expectResponse(SILENT_MILLISECONDS);
 prefetchGround();
 export const firstPicture = new FirstPicture();
 /** The drawing of the remembered picture, which does not wait for the page's other modules; null without one. */

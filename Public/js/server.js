@@ -8,7 +8,7 @@ import { isOwnServer, storageName } from "./storage.js";
 const TIMEOUT_MILLISECONDS = 15_000;
 export const TILE_TIMEOUT_MILLISECONDS = 30_000;
 /** A server without a response for this long is silent, as in offline.js. Without contact the page waits less. */
-const SILENT_MILLISECONDS = 4_000;
+export const SILENT_MILLISECONDS = 4_000;
 const STILL_SILENT_MILLISECONDS = 1_000;
 /** The header that the service worker, offline.js, adds to responses from its cache. */
 const CACHED_AT = "X-Billow-Cached-At";

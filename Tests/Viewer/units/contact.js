@@ -1,8 +1,9 @@
 // @ts-check
 import {
-    contact, onContact, recordLine, recordLostBySilence, recordNoResponse, recordResponse, recordSilence,
+    contact, expectResponse, onContact, recordLine, recordLostBySilence, recordNoResponse, recordResponse,
+    recordSilence,
 } from "/js/contact.js";
-import { equal, test } from "../harness.js";
+import { equal, ManualTime, test } from "../harness.js";
 
 test("listeners are called when contact is lost or restored, or the reason changes", () => {
     /** @type {(string | null)[]} */
@@ -37,3 +38,19 @@ test("a line of the events ends a silence, but does not mean contact while reque
     equal(contact.problem, "refused", "the first reason stays");
     recordResponse(5);
 });
+
+test("a server that does not respond to the page's first requests is silent", () => ManualTime.use((time) => {
+    recordResponse(1);
+    time.advance(1);
+    expectResponse(4_000);
+    time.advance(3_999);
+    equal(contact.problem, null);
+    time.advance(1);
+    equal(contact.problem, "the server is silent");
+    recordResponse(2);
+    expectResponse(4_000);
+    time.advance(1);
+    recordResponse(3);
+    time.advance(4_000);
+    equal(contact.problem, null, "it has responded");
+}));
