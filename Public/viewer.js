@@ -79,8 +79,10 @@ async function start() {
     const coverage = new Coverage(() => showState());
     const described = describe();
     // The map needs these modules. They come after the tiles of the first picture, which does not need them.
-    const mapModules = Promise.all(
-        [import("./js/map.js"), import("./js/inspect.js"), import("./js/missing-areas.js")]).catch(() => null);
+    const mapModules = Promise.all([
+        import("./js/map.js"), import("./js/inspect.js"), import("./js/missing-areas.js"),
+        import("./js/chosen-time.js"),
+    ]).catch(() => null);
     const ticker = setInterval(() => showState(), TICK_MILLISECONDS);
     await showFirstPicture();
 
@@ -119,7 +121,7 @@ async function start() {
         firstPicture.remove();
         return fatal("A part of this page could not be loaded. Reload it when there is contact with the server.");
     }
-    const [{ loadLibrary, makeMap }, { Inspector }, { isEmpty, MissingAreas }] = modules;
+    const [{ loadLibrary, makeMap }, { Inspector }, { isEmpty, MissingAreas }, { ChosenTime }] = modules;
     await Promise.all([loadLibrary(), described]);
     const made = makeMap(view, themeOf(view));
     clearInterval(ticker);
@@ -181,10 +183,17 @@ async function start() {
         chosen: (span) => change({ span }),
         moved(time) {
             view.time = time;
+            chosenTime.choose();
             controls.show(view);
             if (dock.shown?.playing) followFrames();
             else writeHash();
         },
+    });
+    const chosenTime = new ChosenTime(knowledge, dock, (time) => {
+        view.time = time;
+        pictures.stay();
+        writeHash();
+        applyView();
     });
     const inspector = new Inspector(map, maplibregl, legend, () => shownView(knowledge), {
         left: () => view.flight !== null && change({ flight: null }),
@@ -343,6 +352,7 @@ async function start() {
     function change(difference) {
         firstPicture.remove();
         Object.assign(view, difference);
+        if ("time" in difference) chosenTime.choose();
         // Loaded frames have the previous opacity, so the timeline can't keep them.
         if ("time" in difference || "opacities" in difference) dock.leave();
         dock.refilter();
@@ -464,6 +474,7 @@ async function start() {
         } catch (error) {
             if (signal.aborted) return;
             if (!(error instanceof ServerError)) throw error;
+            if (error.status === 0 && !dock.isOpen) chosenTime.fail();
             if (error.status === 0 || dock.isOpen) return;
             const isOutside = error.code === "time-outside-retention" && requested.time !== null;
             const text = isOutside ? await outsideText(view.layers.join(), requested.time ?? 0) : error.message;
@@ -585,6 +596,7 @@ async function start() {
         writtenHash = location.hash;
         const parsed = parseHash(location.hash);
         Object.assign(view, parsed.view);
+        chosenTime.forget();
         firstPicture.remove();
         dock.leave();
         dock.refilter();
@@ -622,7 +634,11 @@ async function start() {
         dock.refresh();
     });
     for (const name of ["online", "offline"]) addEventListener(name, () => poll());
-    setInterval(() => isPaused() || draw(), TICK_MILLISECONDS);
+    setInterval(() => {
+        if (isPaused()) return;
+        chosenTime.watch();
+        draw();
+    }, TICK_MILLISECONDS);
     draw();
     map.on("idle", draw);
     map.on("movestart", () => firstPicture.remove());

@@ -103,6 +103,8 @@ export class Dock {
     get isOpen() { return this.#player !== null && !this.#isLeaving; }
     /** True while the last frame stays until a picture replaces it. */
     get isLeaving() { return this.#isLeaving; }
+    /** True while a chosen frame waits for the timeline. */
+    get isStarting() { return this.#start !== null; }
     get problem() { return this.#problem; }
     get #isRunning() { return (this.#player?.isPlaying ?? false) && !this.#isLeaving; }
 
@@ -137,13 +139,24 @@ export class Dock {
     /** Stops controlling the map. The last frame stays until `end`, so that a picture can replace it. */
     leave() {
         this.#opening += 1;
+        this.#start = null;
         if (!this.#player) return;
         this.#isLeaving = true;
-        this.#start = null;
         this.#problem = null;
         this.#player.pause();
         if (!this.#player.shown) this.end();
         this.#callbacks.changed();
+    }
+
+    /** Keeps the frame on the map instead of the chosen one. Returns false if the timeline shows none. */
+    stay() {
+        const { shown } = this.#player ?? {};
+        if (!shown) this.leave();
+        else {
+            this.#isLeaving = false;
+            this.#player?.goTo(shown.time);
+        }
+        return Boolean(shown);
     }
 
     end() {

@@ -144,6 +144,16 @@ export class Pictures {
         return counts.some((failures) => failures && failures.size > 0);
     }
 
+    /** Keeps the current picture instead of one of another subject. */
+    stay() {
+        if (!this.#current || !this.isOutdated) return;
+        this.#waiting = null;
+        this.#remove(this.#next, this.#current);
+        this.#next = null;
+        this.#setOpacity(this.#current, 1);
+        this.#changed();
+    }
+
     clear() {
         if (!this.#current && !this.#next) return;
         this.#waiting = null;

@@ -14,6 +14,8 @@ const LOST_CONTACT_MILLISECONDS = 40_000;
 /** Without contact, tiles of different visits may form a picture. A larger difference of their times has a banner. */
 const MIXED_MILLISECONDS = 60_000;
 const CLOCKS_APART_MILLISECONDS = 120_000;
+/** The subjects of problems with what the user chose. */
+const CHOICES = ["This link", "The chosen time"];
 const LEVELS = ["good", "wait", "past", "warn", "bad"];
 
 /** The page's knowledge about its picture; viewer.js updates it.
@@ -121,7 +123,7 @@ export function banners(knowledge) {
     add("simulated", "simulated", simulated && "SIMULATED DATA — not for operational use");
     add("contact", "bad", lostContact(knowledge));
     for (const [subject, text] of problems) add(
-        `problem ${subject}`, subject === "This link" ? "warn" : "bad", `${subject}: ${text}`
+        `problem ${subject}`, CHOICES.includes(subject) ? "warn" : "bad", `${subject}: ${text}`
     );
     add("tiles", knowledge.missing || pictures.current?.missedFailures?.size ? "bad" : "warn", failedTiles(knowledge));
     add("mixed", "warn", mixedTimes(knowledge));

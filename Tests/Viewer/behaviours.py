@@ -214,7 +214,7 @@ def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
-    later = (r"/vendor/|complete-map|-images|-signs|-guards|timeline-marks|dom-patch|legend-symbols|"
+    later = (r"/vendor/|complete-map|chosen-time|-images|-signs|-guards|timeline-marks|dom-patch|legend-symbols|"
              r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|toolbars)\.js|"
              r"/source(s|-state)\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
@@ -1982,16 +1982,24 @@ def torn_picture(viewer):
 def lost_contact(viewer):
     """the page reports lost contact, and continues when the server is reachable"""
     viewer.open()
-    viewer.expected = ["ERR_FAILED", "ERR_INTERNET_DISCONNECTED", "Failed to load"]
+    viewer.expected = ["ERR_FAILED", "ERR_INTERNET_DISCONNECTED", "Failed to load", "dynamically imported module"]
     viewer.page.route("**/*", lambda route: route.abort())
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
     # A response that was in flight still counts, so one evaluation checks both.
     viewer.until("""document.querySelector("#sources").textContent.includes("unknown")
         && !document.querySelector("#sources [data-level=good]")""")
+    # Neither a chosen time nor a step takes effect later.
+    for choose, words in ((lambda: viewer.page.check("#when input[value=past]", force=True), "Z is not saved on this"),
+                          (lambda: viewer.page.click("#step-back"), "It is not saved on this device")):
+        choose()
+        viewer.eventually(lambda: words in viewer.text("#banners"))
+        assert "time=" not in viewer.hash() and viewer.page.get_attribute("#dock", "data-open") == "false"
     viewer.page.unroute("**/*")
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+    viewer.until_shown()
+    assert "time=" not in viewer.hash() and viewer.drawn() == {"/latest/"}, (viewer.hash(), viewer.drawn())
 
 
 def ages_without_contact(viewer):
