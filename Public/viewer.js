@@ -584,13 +584,15 @@ async function start() {
         flight.suggest(byId("flight-text", HTMLInputElement).value)));
     byId("flight-clear").addEventListener("click", () => inspector.close());
     byId("share").addEventListener("click", async () => {
-        const { openShareDialog } = await import("./js/share.js");
         writeHash();
-        openShareDialog({
+        // While the dialog loads, the timeline may play on.
+        const content = {
+            link: location.href,
             view: { ...view }, time: shownTime(), box: boxOf(map.getBounds()), span: dock.range,
             width: map.getContainer().clientWidth, base: new URL(".", document.baseURI).href,
             isEmpty: knowledge.isEmpty,
-        }, map, attribution);
+        };
+        (await import("./js/share.js")).openShareDialog(content, map, attribution);
     });
     addEventListener("hashchange", () => {
         writtenHash = location.hash;

@@ -8,12 +8,12 @@ import { downloads, legendAddresses, pictureParts, snippets, tileAddresses } fro
 import { isField } from "./layers.js";
 import { opacityText } from "./view.js";
 
-/** @param {import("./downloads.js").MapContent} content
+/** @param {import("./downloads.js").MapContent & { link: string }} content
  * @param {maplibregl.Map} map
  * @param {string} attribution  of the turbulence */
 export function openShareDialog(content, map, attribution) {
     const status = element("p", { className: "note", role: "status" });
-    const link = location.href;
+    const { link } = content;
     const paleText = opacityText(content.view);
     const fillsSmooth = content.view.layers.some(isField) && content.view.severities?.includes(0);
     const differences = [

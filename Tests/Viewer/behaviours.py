@@ -423,6 +423,16 @@ def frames_described(viewer):
     shown = viewer.text("#frame-time").rstrip("Z").replace(":", "")
     viewer.eventually(lambda: f"T{shown}" in viewer.hash() or shown == "Live" and "time=" not in viewer.hash())
     assert viewer.page.evaluate("history.length") == entries
+    # A shared link has the frame of the click, also if the timeline plays on while the dialog loads.
+    held = []
+    viewer.page.route("**/js/share.js", lambda route: held.append(route))
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
+    link = viewer.page.evaluate("() => { document.querySelector('#share').click(); return location.href; }")
+    viewer.eventually(lambda: held and viewer.page.url != link)
+    held[0].continue_()
+    viewer.page.wait_for_selector("dialog.share[open]")
+    assert viewer.page.input_value("#share-link") == link
 
 
 def filtered_frame(viewer):
