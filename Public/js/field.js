@@ -113,6 +113,15 @@ export function fieldSections(view, longitude, latitude, signal, zoom = null) {
     }));
 }
 
+/** The first picture describes its field without this module.
+ * @type {Promise<typeof import("./distance.js")> | null} */
+let distance = null;
+/** A repeated `import` lets the browser draw the map first, which takes long. This does not, for prompt requests. */
+export const loadDistance = () => (distance ??= import("./distance.js").catch((error) => {
+    distance = null;
+    throw error;
+}));
+
 /** The worst cell of a field that a click at a place may mean, because pointing is inexact; null for none.
  * @param {string} id
  * @param {Billow.View} view
@@ -120,8 +129,7 @@ export function fieldSections(view, longitude, latitude, signal, zoom = null) {
  * @param {number} zoom
  * @param {AbortSignal} signal */
 async function worstNear(id, view, place, zoom, signal) {
-    // The first picture describes its field without this module.
-    const { bearingText, boxAround, centroid, pixelDistance } = await import("./distance.js");
+    const { bearingText, boxAround, centroid, pixelDistance } = await loadDistance();
     const half = (HEADLINE_PIXELS * 360) / (512 * 2 ** zoom);
     const query = fieldQuery(view, { bbox: boxAround(...place, half), limit: String(MAX_CELLS) });
     for (const [name, value] of filters(view)) query.set(name, value);

@@ -15,6 +15,22 @@ const MARK_PIXELS = 12;
 /** An aircraft that flies north, around the origin. */
 const AIRCRAFT_SHAPE = "M0-10 2-3 10 2v3L2 3 1.500 8 4 10v2l-4-1-4 1v-2l2.500-2L-2 3l-8 2V2l8-5z";
 
+const importSections = () => Promise.all([
+    import("./headline.js"), import("./place-features.js"), import("./cell-section.js"),
+    import("./field.js").then(async (field) => {
+        await field.loadDistance();
+        return field;
+    }),
+]);
+/** @type {ReturnType<typeof importSections> | null} */
+let sectionModules = null;
+/** The modules of the sections. A repeated `import` lets the browser draw the map first, which takes long. This does
+ * not, so the requests of a card are sent at once. */
+const loadSections = () => (sectionModules ??= importSections().catch((error) => {
+    sectionModules = null;
+    throw error;
+}));
+
 export class Inspector {
     #map;
     #view;
@@ -81,6 +97,8 @@ export class Inspector {
             // Keyboard users continue in the card. Escape returns to the map.
             this.#root.focus();
         });
+        // The modules are there before a pointer has reached a place.
+        map.getCanvas().addEventListener("pointermove", () => loadSections().catch(() => {}), { once: true });
         onPageKey((event) => event.key === "Escape" && this.close());
         this.#body.before(this.#old);
         onContact(() => this.#showAge());
@@ -212,29 +230,19 @@ export class Inspector {
         /** @type {number | null} */
         let liveAt = null;
         try {
-            const [cell, rest, alerts, fields] = await Promise.all([
-                view.layers.some(showsCells) ? import("./cell-section.js").then(({ CellSection }) =>
-                    new CellSection(view, this.#map.getZoom(), this.#legend)
-                        .content(longitude, latitude, abort.signal)) : null,
-                import("./place-features.js").then(({ featureSections }) => featureSections(
-                    view, this.#map.getZoom(), longitude, latitude, abort.signal,
-                    { showAlerts: (icao24) => this.#showAlerts(icao24), follow: this.#callbacks.follow },
-                )),
-                this.#alertSection(abort.signal),
-                import("./field.js").then(({ fieldSections }) =>
-                    fieldSections(view, longitude, latitude, abort.signal, this.#map.getZoom())),
-            ]);
-            // Symbols come first, because they lie above the cells and areas.
-            const sections = [...rest.symbols, cell, ...rest.areas, ...fields].flatMap((part) => part ?? []);
-            const { announcement, headline } = await import("./headline.js");
-            content = [alerts, headline(sections, this.#legend), ...sections].flatMap((part) => part ?? []);
+            const [{ announcement, headline }, ...modules] = await loadSections();
+            const parts = this.#parts(modules, view, longitude, latitude, abort.signal);
+            if (!this.shown) this.#showArrivals(parts, abort.signal);
+            const [alerts, ...others] = await Promise.all(parts);
+            const sections = others.flat();
+            content = [...alerts, ...[headline(sections, this.#legend) ?? []].flat(), ...sections];
             if (!content.length) content = [
                 element("p", {}, element("strong", {}, "Nothing here"), " in the visible layers."),
                 ...[filterText(view)].flatMap((only) => only
                     ? element("p", { className: "note" }, `${only}.`) : []),
             ];
             // The alerts of a flight announce their own changes.
-            announced = announcement(alerts ? [alerts] : content);
+            announced = announcement(alerts.length ? alerts : content);
             liveAt = view.time === null ? startedAt : null;
         } catch (error) {
             // Without contact what the card says of this place remains, and names its time.
@@ -243,13 +251,51 @@ export class Inspector {
             content = [element("p", { className: "problem" }, `This place could not be loaded: ${message}`)];
         }
         if (abort.signal.aborted) return;
-        patchChildren(this.#body, content);
+        if (this.shown) patchChildren(this.#body, content);
+        else this.#body.replaceChildren(...content);
         // Screen readers announce the card when its headline changes, and not every age.
         setText(this.#announcement, announced ?? this.#body.textContent ?? "");
         this.#liveAt = liveAt;
         this.#showAge();
         this.shown = { view, at: startedAt };
         this.#callbacks.loaded();
+    }
+
+    /** The sections of the card, in their order: alerts first, then symbols, which lie above the cells and areas.
+     * @param {[
+     *     typeof import("./place-features.js"), typeof import("./cell-section.js"), typeof import("./field.js"),
+     * ]} modules
+     * @param {Billow.View} view
+     * @param {number} longitude
+     * @param {number} latitude
+     * @param {AbortSignal} signal
+     * @returns {Promise<Node[]>[]} */
+    #parts([{ featureSections }, { CellSection }, { fieldSections }], view, longitude, latitude, signal) {
+        const zoom = this.#map.getZoom();
+        const features = featureSections(view, zoom, longitude, latitude, signal, {
+            showAlerts: (icao24) => this.#showAlerts(icao24), follow: this.#callbacks.follow,
+        });
+        return [
+            this.#alertSection(signal), features.then(({ symbols }) => symbols),
+            view.layers.some(showsCells)
+                ? new CellSection(view, zoom, this.#legend).content(longitude, latitude, signal) : null,
+            features.then(({ areas }) => areas),
+            fieldSections(view, longitude, latitude, signal, zoom),
+        ].map(async (part) => [await part ?? []].flat());
+    }
+
+    /** Shows the parts of a new card as they arrive. The headline waits for all, because it names the worst.
+     * @param {Promise<Node[]>[]} parts
+     * @param {AbortSignal} signal */
+    #showArrivals(parts, signal) {
+        /** @type {Node[][]} */
+        const arrived = parts.map(() => []);
+        for (const [index, part] of parts.entries()) part.then((nodes) => {
+            arrived[index] = nodes;
+            if (signal.aborted || this.shown || !nodes.length) return;
+            const note = element("p", { className: "note" }, "Loading the other layers…");
+            this.#body.replaceChildren(note, ...arrived.flat());
+        }, () => {});
     }
 
     /** Forgets what the card said of another place. */

@@ -80,3 +80,24 @@ test("a live card names its time while contact is lost, and a card of another ti
         recordNoResponse("the request timed out");
         equal(words(".problem"), "");
     })));
+
+test("a new card shows each layer as it arrives, and its headline when all have arrived", () => {
+    let release = () => {};
+    /** @type {Promise<void>} */
+    const held = new Promise((resolve) => { release = resolve; });
+    return withResponses(async (request) => {
+        if (request.url.pathname.includes("pireps")) return answer(request);
+        await held;
+        return json({ features: [] });
+    }, () => withCard(async ({ inspector, view, words }) => {
+        view.layers = ["hexagons", "pireps"];
+        inspector.open(PLACE);
+        while (!words("h3")) await new Promise((resolve) => setTimeout(resolve));
+        equal([words("h3"), words(".headline"), inspector.shown], ["PIREPs", "", null]);
+        ok(words("#details-body").startsWith("Loading the other layers…"), words("#details-body"));
+        release();
+        while (!inspector.shown) await new Promise((resolve) => setTimeout(resolve));
+        ok(words("#details-body").startsWith("ModerateThe worst shown here"), words("#details-body"));
+        ok(words("h3").includes("PIREPs"), words("h3"));
+    }));
+});
