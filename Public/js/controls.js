@@ -26,6 +26,8 @@ export class Controls {
     #view;
     #extent;
     #isOneLevel = false;
+    /** The band to which the user moved two thumbs. Both stay, even if it has one level: else neither could move on. */
+    #movedBand = "";
     /** Loaded when the list of layers first opens.
      * @type {typeof import("./layer-list.js").showLayerList} */
     #showLayerList = () => {};
@@ -67,11 +69,12 @@ export class Controls {
         byId("frames").addEventListener("change", (event) => changed({ frames: Number(valueOf(event)) || null }));
         byId("lowest").addEventListener("input", () => this.#dragBand("lowest"));
         byId("highest").addEventListener("input", () => this.#dragBand("highest"));
-        for (const id of ["lowest", "highest"]) byId(id).addEventListener("change", () => changed(this.#band()));
-        byId("all-levels").addEventListener("click", () => {
-            this.#isOneLevel = false;
-            changed({ minAltitude: null, maxAltitude: null });
+        for (const id of ["lowest", "highest"]) byId(id).addEventListener("change", () => {
+            const band = this.#band();
+            this.#movedBand = this.#isOneLevel ? "" : bandText(band.minAltitude, band.maxAltitude);
+            changed(band);
         });
+        byId("all-levels").addEventListener("click", () => changed({ minAltitude: null, maxAltitude: null }));
         inputById("one-level").addEventListener("change", () => this.#chooseOneLevel());
         byId("when").addEventListener("change", (event) => this.#chooseWhen(valueOf(event)));
         byId("instant").addEventListener("change", () => this.#chooseInstant());
@@ -107,8 +110,9 @@ export class Controls {
         select.value = view.severities === null ? String(view.minSeverity) : "some";
         inputById("lowest").value = String((view.minAltitude ?? 0) / FEET_PER_STEP);
         inputById("highest").value = String((view.maxAltitude ?? CEILING_FEET) / FEET_PER_STEP);
-        const [lowest, highest] = [view.minAltitude ?? 0, view.maxAltitude ?? CEILING_FEET];
-        if (highest - lowest !== FEET_PER_STEP) this.#isOneLevel = false;
+        const { minAltitude, maxAltitude } = view;
+        this.#isOneLevel = (maxAltitude ?? CEILING_FEET) - (minAltitude ?? 0) === FEET_PER_STEP
+            && bandText(minAltitude, maxAltitude) !== this.#movedBand;
         this.#showBand();
         this.#showStyles();
         byId("frames", HTMLSelectElement).value = String(view.frames ?? "");
@@ -132,9 +136,9 @@ export class Controls {
     /** Selects a block of 1,000 feet, which the slider then moves. It starts at the lowest block of the band. Without a
      * band, it starts at the planned level. */
     #chooseOneLevel() {
-        this.#isOneLevel = inputById("one-level").checked;
+        this.#movedBand = "";
         const { level, minAltitude, maxAltitude } = this.#view;
-        if (!this.#isOneLevel) return this.#changed({ minAltitude: null, maxAltitude: null });
+        if (!inputById("one-level").checked) return this.#changed({ minAltitude: null, maxAltitude: null });
         const hasBand = minAltitude !== null || maxAltitude !== null;
         const lowest = Math.min(hasBand ? minAltitude ?? 0 : level ?? USUAL_FEET, CEILING_FEET - FEET_PER_STEP);
         this.#changed({ minAltitude: lowest || null, maxAltitude: lowest + FEET_PER_STEP });

@@ -1227,7 +1227,7 @@ def filtered_cards(viewer):
 
 
 def one_level(viewer):
-    """one level is selected, moved by the arrow keys, and reset to all levels"""
+    """one level is selected, moved by the arrow keys, kept by its link, and reset to all levels"""
     viewer.open("#layers=hexagons&level=370&route=KORD+KJFK")
     viewer.page.check("#one-level", force=True)
     viewer.until("location.hash.includes('min=37000&max=38000')")
@@ -1244,9 +1244,18 @@ def one_level(viewer):
     # The vertical profile includes all levels. Otherwise filtered levels would appear as "no report".
     profiles = [url for url in viewer.requests if "/profiles." in url]
     assert profiles and not any("Altitude=" in url for url in profiles), profiles
+    viewer.page.goto("about:blank")
+    viewer.open("#layers=hexagons&min=35000&max=36000")
+    viewer.eventually(lambda: viewer.page.is_checked("#one-level") and not viewer.page.is_visible("#highest"))
     viewer.page.uncheck("#one-level", force=True)
     viewer.until("!location.hash.includes('min=') && !location.hash.includes('max=')")
     viewer.eventually(lambda: viewer.page.is_visible("#highest"))
+    # A band that two thumbs make so narrow keeps both.
+    viewer.page.focus("#highest")
+    for key in ("Home", "ArrowRight", "ArrowLeft"):
+        viewer.page.keyboard.press(key)
+    viewer.until("location.hash.includes('max=1000') && document.activeElement.id === 'highest'")
+    assert viewer.page.is_visible("#highest") and not viewer.page.is_checked("#one-level")
 
 
 def incomplete_instant(viewer):
