@@ -1,18 +1,25 @@
 // @ts-check
-// Keeps the map's names off the labels of issued areas and off pilot reports. Both are part of the server's pictures,
-// so the map does not know them. This module places an invisible sign at each label, as the server places the labels,
-// and at each report.
+// Keeps the map's names off the labels of issued areas and of aircraft, and off pilot reports. All are part of the
+// server's pictures, so the map does not know them. This module places an invisible sign at each label, as the server
+// places the labels, and at each report.
+import { aircraftLabels, withSymbol } from "./aircraft-labels.js";
 import { boxOf } from "./coverage.js";
 import { bandText } from "./format.js";
-import { inDrawingOrder, LAYERS } from "./layers.js";
+import { LAYERS } from "./layers.js";
 import { getFeatures } from "./features.js";
 import { now } from "./server.js";
 import { filters } from "./view.js";
 import { latitudeAt, mercator, WORLD_TILE_PIXELS } from "./visible-tiles.js";
 
 const GUARDS = "label-guards";
-/** The lowest zoom of the map at which areas have labels. */
-const FIRST_ZOOM = 3;
+/** The lowest zoom of the map at which the names keep off the features of a shape.
+ * @type {Record<string, number>} */
+const FIRST_ZOOMS = { areas: 3, reports: 3, aircraft: 6 };
+/** The properties that the guards need, if not all. Reports and aircraft are many.
+ * @type {Record<string, string>} */
+const PROPERTIES = { reports: "severity", aircraft: "callsign,altitude,onGround" };
+/** How far a label of an aircraft outside the window may reach into it. */
+const REACH_PIXELS = 150;
 const LINE_PIXELS = 15;
 /** The side of a pilot report's symbol, and the share of it that is drawn below a zoom of the map. */
 const REPORT_PIXELS = 20, SMALL_SHARE = 0.62, FULL_SIZE_ZOOM = 4;
@@ -29,75 +36,114 @@ const LONGEST_MILLISECONDS = 600_000;
 let requests = 0;
 /** What the guards on the map depend on. */
 let placed = "";
+/** The last request of each layer. Aircraft change often, and the other layers seldom.
+ * @type {Map<string, { key: string, features: Promise<Billow.Feature[]> }>} */
+const loaded = new Map();
 
 /** @typedef {{ x: number, y: number }} Place  in pixels of the world
- * @typedef {Place & { width: number }} PlacedLabel
- * @typedef {Place & { side: number }} PlacedReport */
+ * @typedef {Place & { side: number }} PlacedReport
+ * @typedef {Place & { width: number, height: number }} Box  by its middle
+ * @typedef {{ width: number, height: number, spots: Place[], symbol?: Place }} Label  with the middles of its possible
+ *     boxes, the best first; `symbol` is the place of its aircraft */
 
-/** Places the guards of the areas and pilot reports that a view shows, unless they are placed.
+/** Places the guards of what a view shows, unless they are placed.
  * @param {maplibregl.Map} map
  * @param {Billow.View} view  with the instant of the map
  * @param {(layers: string[]) => number | null} versionOf  returns the version that last changed layers, if known */
 export async function guardLabels(map, view, versionOf) {
     const request = ++requests;
     const zoom = Math.round(map.getZoom());
-    const guarded = LAYERS.filter(({ id, shape }) => ["areas", "reports"].includes(shape) && view.layers.includes(id));
-    const version = versionOf(guarded.map(({ id }) => id)) ?? `unknown ${request}`;
-    const key = [
-        version, zoom, boxOf(map.getBounds()), filters(view), view.layers, view.time,
-        Math.floor(now() / LONGEST_MILLISECONDS),
-    ].join(" ");
+    // The server places the labels of the top layers first.
+    const guarded = [...view.layers].reverse().flatMap((id) =>
+        LAYERS.filter((layer) => layer.id === id && zoom >= (FIRST_ZOOMS[layer.shape] ?? Infinity)));
+    const queries = guarded.map(({ id, shape }) => {
+        const query = queryOf(map, view, shape);
+        const version = versionOf([id]) ?? `unknown ${request}`;
+        return { id, query, key: [version, query, Math.floor(now() / LONGEST_MILLISECONDS)].join(" ") };
+    });
+    const key = [zoom, boxOf(map.getBounds()), ...queries.map(({ id, key }) => `${id} ${key}`)].join(" ");
     if (key === placed) return;
     placed = "";
-    /** @param {string} wanted
-     * @returns {Promise<Billow.Feature[]>} */
-    const featuresOf = async (wanted) => {
-        const layers = LAYERS.filter(({ id, shape }) => shape === wanted && view.layers.includes(id));
-        const found = await Promise.all(inDrawingOrder(layers.map(({ id }) => id)).map((layer) => {
-            const query = filters(view);
-            query.set("bbox", boxOf(map.getBounds()));
-            query.set("limit", "1000");
-            // Reports are many, and only their places matter.
-            if (wanted === "reports") query.set("properties", "severity");
-            if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
-            return getFeatures(`collections/${layer}/items`, query);
-        }));
-        return found.flatMap(({ features }) => features);
-    };
-    const [areas, reports] = zoom < FIRST_ZOOM ? [[], []] : await Promise.all([
-        featuresOf("areas"), featuresOf("reports"),
-    ]);
+    const found = await Promise.all(queries.map(({ id, query, key }) => featuresOf(id, query, key)));
     if (request !== requests) return;
     placed = key;
+    /** @param {string} wanted */
+    const featuresWith = (wanted) => found.filter((_, index) => guarded[index].shape === wanted).flat();
     const world = WORLD_TILE_PIXELS * 2 ** zoom;
-    const symbols = placedReports(reports, zoom);
-    /** @param {number} width
-     * @param {number} height */
-    const sign = (width, height) => {
+    const symbols = placedReports(featuresWith("reports"), zoom);
+    const labels = found.flatMap((features, index) => {
+        const { shape } = guarded[index];
+        return shape === "areas" ? areaLabels(features, world)
+            : shape === "aircraft" ? aircraftLabels(features, zoom) : [];
+    });
+    const boxes = [
+        ...inFreeSpots(labels, symbols).map(withSymbol),
+        ...symbols.map(({ x, y, side }) => ({ x, y, width: side, height: side })),
+    ];
+    // Between two zooms the map scales the pictures.
+    showGuards(map, boxes, world, 2 ** (map.getZoom() - zoom));
+}
+
+/** The query for the features of a shape that a view shows.
+ * @param {maplibregl.Map} map
+ * @param {Billow.View} view
+ * @param {string} shape */
+function queryOf(map, view, shape) {
+    const query = filters(view);
+    const bounds = map.getBounds();
+    const degrees = (REACH_PIXELS / (WORLD_TILE_PIXELS * 2 ** map.getZoom())) * 360;
+    query.set("bbox", boxOf(shape !== "aircraft" ? bounds : {
+        getWest: () => bounds.getWest() - degrees, getEast: () => bounds.getEast() + degrees,
+        getSouth: () => bounds.getSouth(), getNorth: () => bounds.getNorth(),
+    }));
+    query.set("limit", "1000");
+    if (PROPERTIES[shape]) query.set("properties", PROPERTIES[shape]);
+    if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
+    return query;
+}
+
+/** The features of a layer, which are requested again only if `key` is another one.
+ * @param {string} id
+ * @param {URLSearchParams} query
+ * @param {string} key */
+function featuresOf(id, query, key) {
+    const last = loaded.get(id);
+    if (last?.key === key) return last.features;
+    const features = getFeatures(`collections/${id}/items`, query).then(({ features }) => features);
+    loaded.set(id, { key, features });
+    features.catch(() => { if (loaded.get(id)?.features === features) loaded.delete(id); });
+    return features;
+}
+
+/** Replaces the signs on the map.
+ * @param {maplibregl.Map} map
+ * @param {Box[]} boxes
+ * @param {number} world  the width of the world in pixels
+ * @param {number} scale */
+function showGuards(map, boxes, world, scale) {
+    /** @param {Box} box */
+    const sign = (box) => {
+        const [width, height] = [Math.ceil(box.width / WIDTH_STEP) * WIDTH_STEP, Math.round(box.height)];
         const id = `${GUARDS}${width}x${height}`;
         if (!map.hasImage(id)) map.addImage(id, new ImageData(width, height));
         return id;
     };
-    /** @param {Place} place
-     * @param {string} name */
-    const guard = ({ x, y }, name) => ({
-        type: "Feature", properties: { sign: name },
-        geometry: { type: "Point", coordinates: [x / world * 360 - 180, latitudeAt(y / world)] },
-    });
-    const features = [
-        ...placedLabels(areas, world, symbols).map((label) => guard(label, sign(label.width, LINE_PIXELS))),
-        ...symbols.map((symbol) => guard(symbol, sign(Math.round(symbol.side), Math.round(symbol.side)))),
-    ];
-    const data = { type: "FeatureCollection", features };
+    const data = { type: "FeatureCollection", features: boxes.map((box) => ({
+        type: "Feature", properties: { sign: sign(box) },
+        geometry: { type: "Point", coordinates: [(box.x / world) * 360 - 180, latitudeAt(box.y / world)] },
+    })) };
     const source = map.getSource(GUARDS);
-    if (source) return source.setData(data);
-    if (!features.length) return;
+    if (source) {
+        map.setLayoutProperty(GUARDS, "icon-size", scale);
+        return source.setData(data);
+    }
+    if (!boxes.length) return;
     map.addSource(GUARDS, { type: "geojson", data: EMPTY });
     map.getSource(GUARDS)?.setData(data);
     // MapLibre places the signs of the highest layer first.
     map.addLayer({
         id: GUARDS, type: "symbol", source: GUARDS,
-        layout: { "icon-image": ["get", "sign"], "icon-allow-overlap": true, "icon-padding": 1 },
+        layout: { "icon-image": ["get", "sign"], "icon-size": scale, "icon-allow-overlap": true, "icon-padding": 1 },
     });
 }
 
@@ -119,26 +165,36 @@ export function placedReports(reports, zoom) {
     return [...best.values()].map(({ severity, ...place }) => place);
 }
 
-/** Places the labels of areas as the server does: in the order of their rank, each at its first free place, or nowhere.
- * Places that cover a report come after all others.
+/** The labels of issued areas, in the order of their rank.
  * @param {Billow.Feature[]} areas
  * @param {number} world  the width of the world in pixels
- * @param {PlacedReport[]} [reports]
- * @returns {PlacedLabel[]} */
-export function placedLabels(areas, world, reports = []) {
-    /** @type {PlacedLabel[]} */
-    const placed = [];
-    for (const { geometry, properties: { hazard, altitudeMin, altitudeMax } } of [...areas].sort(byRank)) {
+ * @returns {Label[]} */
+export function areaLabels(areas, world) {
+    return [...areas].sort(byRank).map(({ geometry, properties: { hazard, altitudeMin, altitudeMax } }) => {
         const [ring] = geometry.type === "MultiPolygon" ? geometry.coordinates[0] : geometry.coordinates;
         const text = [hazard, bandText(altitudeMin ?? null, altitudeMax ?? null)].filter(Boolean).join(" ");
         const width = Math.ceil((text.length * LETTER_PIXELS) / WIDTH_STEP) * WIDTH_STEP;
-        const free = spotsOf(ring, world).filter(({ x, y }) => placed.every((other) =>
-            Math.abs(other.x - x) >= (other.width + width) / 2 || Math.abs(other.y - y) >= LINE_PIXELS));
+        return { width, height: LINE_PIXELS, spots: spotsOf(ring, world) };
+    });
+}
+
+/** Places labels as the server does: in the order of their rank, each at its first free spot, or nowhere. Spots that
+ * cover a report come after all others.
+ * @param {Label[]} labels
+ * @param {PlacedReport[]} [reports]
+ * @returns {(Box & { symbol?: Place })[]} */
+export function inFreeSpots(labels, reports = []) {
+    /** @type {(Box & { symbol?: Place })[]} */
+    const placed = [];
+    for (const { width, height, spots, symbol } of labels) {
+        const free = spots.filter(({ x, y }) => placed.every((other) =>
+            Math.abs(other.x - x) >= (other.width + width) / 2
+                || Math.abs(other.y - y) >= (other.height + height) / 2));
         const clear = free.find(({ x, y }) => reports.every((report) =>
             Math.abs(report.x - x) >= (report.side + width) / 2
-                || Math.abs(report.y - y) >= (report.side + LINE_PIXELS) / 2));
+                || Math.abs(report.y - y) >= (report.side + height) / 2));
         const spot = clear ?? free[0];
-        if (spot) placed.push({ ...spot, width });
+        if (spot) placed.push({ ...spot, width, height, symbol });
     }
     return placed;
 }

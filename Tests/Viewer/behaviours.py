@@ -214,7 +214,8 @@ def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
-    later = (r"/vendor/|complete-map|chosen-time|-images|-signs|-guards|timeline-marks|dom-patch|legend-symbols|"
+    later = (r"/vendor/|complete-map|chosen-time|-images|-signs|-guards|-labels|timeline-marks|dom-patch|"
+             r"legend-symbols|"
              r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|toolbars)\.js|"
              r"/source(s|-state)\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
@@ -968,26 +969,28 @@ def names_beside_labels(viewer):
 
 
 def names_beside_reports(viewer):
-    """no name or sign of the map covers the sign of a pilot report, which is a part of the picture"""
-    def report(latitude):
+    """no name or sign of the map covers the sign of a pilot report or the label of an aircraft in the picture"""
+    def feature(longitude, latitude):
         return json.dumps({"features": [{
-            "type": "Feature", "id": "x", "properties": {"severity": 3},
-            "geometry": {"type": "Point", "coordinates": [-87.9, latitude]},
+            "type": "Feature", "id": "x", "properties": {"severity": 3, "callsign": "TEST123", "altitude": 35000},
+            "geometry": {"type": "Point", "coordinates": [longitude, latitude]},
         }]})
 
     signs = """() => [...new Set(billow.map.queryRenderedFeatures({ layers: ["airports"] })
         .map(({ properties }) => properties.sign))]"""
-    for latitude, is_seen in ((41.98, False), (40.5, True)):
-        # The report is at Chicago O'Hare, or south of it.
-        viewer.page.route("**/collections/pireps/items?*", lambda route: route.fulfill(
-            body=report(latitude), content_type="application/geo+json"))
+    # The report or the aircraft's label is at Chicago O'Hare, or south of it.
+    for layer, longitude, latitude, is_seen in (
+            ("pireps", -87.9, 41.98, False), ("pireps", -87.9, 40.5, True),
+            ("traffic", -88.35, 41.98, False), ("traffic", -88.35, 40.5, True)):
+        viewer.page.route(f"**/collections/{layer}/items?*", lambda route: route.fulfill(
+            body=feature(longitude, latitude), content_type="application/geo+json"))
         viewer.page.goto("about:blank")
-        viewer.open("#layers=pireps&map=6.00/42.000/-88.000")
+        viewer.open(f"#layers={layer}&map=6.00/42.000/-88.000")
         viewer.until(f"({signs})().includes('airport:KMKE')")
         viewer.until("billow.map.getLayer('label-guards') && billow.map.queryRenderedFeatures("
                      "{ layers: ['label-guards'] }).length === 1")
         viewer.until(f"(is_seen) => ({signs})().includes('airport:KORD') === is_seen", is_seen)
-        viewer.page.unroute("**/collections/pireps/items?*")
+        viewer.page.unroute(f"**/collections/{layer}/items?*")
 
 
 def online_base_map(viewer):

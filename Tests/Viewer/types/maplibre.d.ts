@@ -76,6 +76,7 @@ declare namespace maplibregl {
         addImage(id: string, image: ImageData, options?: { pixelRatio?: number }): this;
         hasImage(id: string): boolean;
         updateImage(id: string, image: ImageData): this;
+        setLayoutProperty(layer: string, name: string, value: unknown): this;
         addLayer(layer: Specification, before?: string): this;
         addSource(id: string, source: Specification): this;
         getLayer(id: string): Specification | undefined;
