@@ -16,8 +16,12 @@ const COUNTED = "Bars of the whole world. Filled: cells with reports. Striped: p
     + "Each kind has its own scale.";
 /** The least time between two drawings of the loaded frames. */
 const READY_MILLISECONDS = 250;
+/** The manifests of the layers and of the picture may begin in different minutes. */
+const SKEW_MILLISECONDS = 120_000;
 
-/** @typedef {{ time: string, forecast?: boolean, incomplete?: boolean, lead?: number }} ManifestFrame
+/** @typedef {{
+ *     time: string, forecast?: boolean, incomplete?: boolean, product?: string, run?: string, lead?: number,
+ * }} ManifestFrame
  * @typedef {(number | null)[]} Counts  one per frame
  * @typedef {{
  *     id: string, frames: ManifestFrame[], moderateOrWorse?: Counts, fieldModerateOrWorse?: Counts,
@@ -61,7 +65,8 @@ export class TimelineMarks {
         const isComposed = layers.length > 1;
         const [own, composed] = await Promise.all([get(false), isComposed && !hasPlayer() ? get(true) : null]);
         if (request !== this.#requests) return;
-        this.#layers = own.filter(({ id }) => layers.includes(id)).reverse();
+        this.#layers = own.filter(({ id }) => layers.includes(id)).reverse()
+            .map((layer) => ({ ...layer, frames: ownFrames(layer) }));
         const [whole] = composed ?? (isComposed ? [] : own);
         if (whole && !hasPlayer()) this.showFrames(whole);
         else this.#drawScale();
@@ -130,11 +135,28 @@ export class TimelineMarks {
     }
 }
 
+/** The frames of a layer that show something of its own. A frame of a field may have no field, or still that of the
+ * frame before it.
+ * @param {ManifestLayer} layer */
+export function ownFrames({ id, frames }) {
+    /** @param {ManifestFrame | undefined} frame */
+    const fieldOf = (frame) => [frame?.product, frame?.run, frame?.lead].join(" ");
+    return isField(id) ? frames.filter((frame, index) =>
+        frame.product !== undefined && fieldOf(frame) !== fieldOf(frames[index - 1])) : frames;
+}
+
+/** Whether an instant has a place on the timeline.
+ * @param {number} time
+ * @param {number[]} times */
+export const isWithin = (time, times) =>
+    time >= times[0] - SKEW_MILLISECONDS && time <= times[times.length - 1] + SKEW_MILLISECONDS;
+
 /** The row of a layer. Filled marks are observed or current, hollow ones are forecasts, diamonds are computed.
  * @param {ManifestLayer} layer
  * @param {number[]} times */
-function rowOf({ id, frames }, times) {
+function rowOf({ id, frames: all }, times) {
     const isComputed = isField(id);
+    const frames = all.filter(({ time }) => isWithin(Date.parse(time), times));
     const marks = frames.map(({ time, forecast, lead }) => {
         const isAhead = forecast === true || (lead ?? 0) > 0;
         return placed(positionOf(Date.parse(time), times), element("i", {

@@ -1,5 +1,6 @@
 // @ts-check
-import { countBars, labelledHours, positionOf } from "/js/timeline-marks.js";
+import { isField, LAYERS } from "/js/layers.js";
+import { countBars, isWithin, labelledHours, ownFrames, positionOf } from "/js/timeline-marks.js";
 import { equal, test } from "../harness.js";
 
 const HOUR = 3_600_000;
@@ -24,4 +25,25 @@ test("bars of cells and of field points have scales of their own, and none stand
     equal(countBars([null, null], []), [null, null]);
     equal(countBars([], [null, 3]), [null, { share: 1, isField: true }]);
     equal(countBars([], []), []);
+});
+
+test("a field has a mark only where its frame shows one, and another one than the frame before", () => {
+    const field = { product: "nowcast", run: "02:15", lead: 0 };
+    const frames = [
+        { time: "02:00" }, { time: "02:15", ...field }, { time: "02:30", ...field },
+        { time: "02:45", ...field, run: "02:45" }, { time: "03:00" }, { time: "03:15", ...field, lead: 3_600 },
+    ];
+    /** @param {boolean} wanted */
+    const timesOf = (wanted) => {
+        const layer = LAYERS.find(({ id }) => isField(id) === wanted);
+        return ownFrames({ id: layer?.id ?? "", frames }).map(({ time }) => time);
+    };
+    equal(timesOf(true), ["02:15", "02:45", "03:15"]);
+    equal(timesOf(false), frames.map(({ time }) => time));
+});
+
+test("a frame outside the timeline has no place on it, unless the manifests differ by a minute", () => {
+    const times = [2 * HOUR, 3 * HOUR, 4 * HOUR];
+    equal([HOUR, 2 * HOUR - 60_000, 3.5 * HOUR, 4 * HOUR + 60_000, 5 * HOUR].map((time) => isWithin(time, times)),
+        [false, true, true, true, false]);
 });
