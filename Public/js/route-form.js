@@ -3,6 +3,7 @@
 import { loadAirports } from "./airports.js";
 import { byId, element, setText } from "./dom.js";
 import { flightLevel } from "./format.js";
+import { COMPACT } from "./layout.js";
 import { picking } from "./picking.js";
 import { chooseLevel, parseLevel, parsePlan, unusedText, waypointsOf } from "./flight-plan.js";
 import { formatPosition } from "./position.js";
@@ -22,6 +23,7 @@ const LEVEL_PROBLEM = "Enter the level as FL370 or as 37000 feet, in whole thous
 
 const field = byId("route-text", HTMLInputElement);
 const levelField = byId("route-level", HTMLInputElement);
+const note = byId("route-note");
 const pickButton = byId("route-pick");
 
 export class RouteForm {
@@ -37,6 +39,9 @@ export class RouteForm {
     #bar = null;
     /** Whether the fields have a text that is no route, which stays until the user changes it. */
     #isWrong = false;
+    /** The route of the note.
+     * @type {string | null} */
+    #noted = null;
     /** Whether the user changed the level after the route. The first change may come before this module. */
     #isLevelNewer = document.activeElement === levelField;
 
@@ -66,6 +71,7 @@ export class RouteForm {
      * @param {Billow.View} view */
     fill(view) {
         byId("route-clear").hidden = view.route === null && !this.#isWrong;
+        if (view.route !== this.#noted) note.hidden = true;
         if (this.#isWrong && view.route === null) return;
         if (this.#isWrong) this.#forget();
         if (document.activeElement !== field) field.value = view.route ?? "";
@@ -77,7 +83,7 @@ export class RouteForm {
     /** Removes the words about an earlier text. */
     #forget() {
         this.#isWrong = false;
-        byId("route-note").hidden = true;
+        note.hidden = true;
         levelField.setAttribute("aria-invalid", "false");
         this.#showProblem(null);
     }
@@ -87,7 +93,7 @@ export class RouteForm {
         const airports = await loadAirports();
         const plan = parsePlan(field.value, airports);
         const { route, count, unknown, resolved } = plan;
-        const { level, note } = chooseLevel(plan.level, typedLevel(), this.#isLevelNewer);
+        const { level, note: levelNote } = chooseLevel(plan.level, typedLevel(), this.#isLevelNewer);
         const names = unknown.join(" ");
         const isLevelWrong = Number.isNaN(level);
         const levelProblem = `${Number.isNaN(plan.level) ? "The plan's level can't be used. " : ""}${LEVEL_PROBLEM}`;
@@ -103,10 +109,14 @@ export class RouteForm {
         }
         const notes = [
             resolved.length ? `${resolved.join(", ")}.` : null, names && `Ignored, because unknown: ${names}.`,
-            note, unusedText(field.value),
+            levelNote, unusedText(field.value),
         ].filter(Boolean);
-        byId("route-note").hidden = notes.length === 0;
-        byId("route-note").textContent = notes.join(" ");
+        note.hidden = notes.length === 0;
+        note.textContent = notes.join(" ");
+        this.#noted = route;
+        // The sheet of the settings closes, so the route's card has the note.
+        if (COMPACT.matches) byId("route-body").before(note);
+        else byId("route-problem").after(note);
         field.value = route;
         levelField.value = level === null ? "" : flightLevel(level);
         this.#fit();
@@ -175,7 +185,7 @@ export class RouteForm {
         this.#waypoints.show(count === 1 ? waypointsOf(points[0], await loadAirports()) : []);
         if (route === this.#view().route) return;
         this.#showProblem(null);
-        byId("route-note").hidden = true;
+        note.hidden = true;
         this.#change({ route, level: typedLevel() || this.#view().level, isRouteOpen: true });
     }
 

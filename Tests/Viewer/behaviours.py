@@ -1482,6 +1482,16 @@ def level_of_plan(viewer):
     viewer.page.click("#route-form .go")
     shows("4000N10500W 40N090W", "FL350")
     assert viewer.text(note) == "-105,40 was read as 40 N 105 W (longitude first).", viewer.text(note)
+    # On a phone the sheet of the settings closes, and the note stays in sight until another route comes.
+    viewer.page.set_viewport_size({"width": 390, "height": 844})
+    viewer.page.click("#toggle")
+    viewer.page.fill("#route-text", "KORD XQZZY KJFK")
+    viewer.page.click("#route-form .go")
+    shows("KORD KJFK", "FL350")
+    viewer.eventually(lambda: viewer.page.locator("#route #route-note").is_visible())
+    assert "Ignored, because unknown: XQZZY" in viewer.text(note), viewer.text(note)
+    viewer.page.evaluate("location.hash = '#layers=hexagons&route=KDEN+KATL'")
+    viewer.until("document.querySelector('#route-note').hidden")
 
 
 def route_ahead(viewer):
