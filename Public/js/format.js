@@ -20,11 +20,14 @@ export function dateTime(instant) {
     return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()} ${time}`;
 }
 
-/** "16:00" in the device's time zone.
- * @param {number} instant */
-export function localTime(instant) {
-    const date = new Date(instant);
-    return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
+/** "16:00" in the device's time zone, or "20 Jul 23:30" where its date is not that of UTC.
+ * @param {number} instant
+ * @param {number} [offset]  minutes from UTC to the time zone, as of `getTimezoneOffset` */
+export function localTime(instant, offset = new Date(instant).getTimezoneOffset()) {
+    const date = new Date(instant - offset * 60_000);
+    const day = date.getUTCDate() === new Date(instant).getUTCDate() ? ""
+        : `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} `;
+    return `${day}${clockTime(date.getTime()).slice(0, 5)}`;
 }
 
 /** The time alone if `now` has the same UTC day, otherwise with the date.

@@ -1,7 +1,7 @@
 // @ts-check
 import {
     age, bandText, clockTime, compactTime, dateTime, flightLevel, parseCompactTime, parseInput, parseInstant, hoursText,
-    instantOf, shortTime, inputText,
+    instantOf, localTime, shortTime, inputText,
 } from "/js/format.js";
 import { equal, test } from "../harness.js";
 
@@ -13,6 +13,12 @@ test("times are UTC, with seconds only if they are not 0", () => {
     equal(dateTime(EVENING + 5_000), "21 Jul 2026 20:00:05Z");
     equal(shortTime(EVENING, EVENING + 60_000), "20:00:00Z");
     equal(shortTime(EVENING, EVENING + 86_400_000 * 2), "21 Jul 2026 20:00Z");
+});
+
+test("a local time names its date where that is not the date of UTC", () => {
+    equal([0, 240, -180, -240, -345].map((offset) => localTime(EVENING, offset)),
+        ["20:00", "16:00", "23:00", "22 Jul 00:00", "22 Jul 01:45"]);
+    equal(localTime(Date.UTC(2026, 7, 1, 1, 30), 300), "31 Jul 20:30");
 });
 
 test("an age has at most two units, and is never negative", () => {
