@@ -2882,7 +2882,7 @@ def short_tab_order(viewer):
 
 
 def escape_in_dialog(viewer):
-    """Escape in a dialog closes the dialog alone, and the card behind it stays, also in the address"""
+    """Escape in a dialog closes the dialog alone, the card behind it stays, and the button to close stays in sight"""
     viewer.open("#layers=hexagons&map=4/39/-96&place=39/-100")
     viewer.until("!document.querySelector('#details').hidden")
     viewer.page.click("#share")
@@ -2894,6 +2894,17 @@ def escape_in_dialog(viewer):
     assert viewer.page.is_visible("#details") and "place=" in viewer.hash(), viewer.hash()
     viewer.page.keyboard.press("Escape")
     viewer.until("document.querySelector('#details').hidden")
+    viewer.page.set_viewport_size({"width": 844, "height": 390})
+    viewer.page.click("#toggle")
+    viewer.page.click("#share")
+    top, covering, image = viewer.page.evaluate("""() => {
+        const dialog = document.querySelector("dialog.share");
+        dialog.scrollTo(0, dialog.scrollHeight);
+        const { left, top, bottom } = dialog.querySelector(".close").getBoundingClientRect();
+        const seen = document.elementFromPoint(left + 5, (top + bottom) / 2);
+        return [dialog.scrollTop, seen?.className, getComputedStyle(dialog).backgroundColor];
+    }""")
+    assert top > 100 and covering == "close" and "rgba" not in image, (top, covering, image)
 
 
 # The ids of the visible choices that are narrower than their longest text.
