@@ -4,7 +4,8 @@
 import { areaLevels } from "./area-levels.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element, swatch } from "./dom.js";
-import { age, clockTime, flightLevel, instantOf } from "./format.js";
+import { age, clockText, clockTime, flightLevel, instantOf } from "./format.js";
+import { now } from "./server.js";
 import { filterText, SEVERITIES, severitiesOf } from "./view.js";
 
 /** The first group is initially open, and so is each group with at most this many lines. */
@@ -47,7 +48,7 @@ export function alertGroups({ clusters, hazards, field, items = [] }, departure)
 export function reportedText(times, until = null, event = "") {
     if (!times.length) return null;
     const [oldest, newest] = [Math.min(...times), Math.max(...times)];
-    const [from, to] = [oldest, newest].map((each) => clockTime(each).slice(0, 5));
+    const [from, to] = [clockTime(oldest).slice(0, 5), clockText(newest, oldest)];
     return `reported ${from === to ? from : `${from}–${to}`}Z${
         until === null ? "" : `, ${age(until - newest)} before ${event}`}`;
 }
@@ -171,7 +172,7 @@ function levelRange(items) {
 function validity(from, to) {
     const [start, end] = [instantOf(from), instantOf(to)];
     return start === null || end === null ? null
-        : `valid ${clockTime(start).slice(0, 5)} – ${clockTime(end).slice(0, 5)}Z`;
+        : `valid ${clockText(start, now())} – ${clockText(end, start)}Z`;
 }
 
 /** Shows each group as a part that opens. Without groups, states that this does not mean smooth air.

@@ -2,7 +2,7 @@
 // The turbulence field: computed values on a grid. Every display names its product, run and lead time, so that nobody
 // takes it for an observation.
 import { element } from "./dom.js";
-import { age, clockTime, flightLevel, instantOf } from "./format.js";
+import { age, clockText, flightLevel, instantOf } from "./format.js";
 import { HEADLINE_PIXELS, rate } from "./headline.js";
 import { isOutside } from "./time-extent.js";
 import { FIELD_PRODUCTS } from "./datasets.js";
@@ -28,12 +28,13 @@ const FIELD_FILTERS = ["category", "source"];
 /** @type {Billow.FeatureCollection} */
 const EMPTY = { features: [] };
 
-/** The name of a field: "Nowcast GTGN, valid 20:15Z". An imported grid of another centre than NOAA's has its number.
+/** The name of a field: "Nowcast GTGN, valid 20:15Z", with the date if that is not today in UTC. An imported grid of
+ * another centre than NOAA's has its number.
  * @param {Properties} properties */
 export function fieldName({ product, run, lead, validTime, source }) {
     const [start, valid] = [instantOf(run), instantOf(validTime)];
     /** @param {number | null} instant */
-    const clock = (instant) => (instant === null ? "unknown" : `${clockTime(instant).slice(0, 5)}Z`);
+    const clock = (instant) => (instant === null ? "unknown" : `${clockText(instant, now())}Z`);
     const centre = /^centre-(\d+)$/.exec(source ?? "")?.[1];
     const origin = centre ? `of WMO centre ${centre}` : String(product ?? "").toUpperCase();
     const kind = FIELD_PRODUCTS.get(product) ?? "Field";

@@ -4,7 +4,7 @@ import { areaLevels } from "./area-levels.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { fieldName } from "./field.js";
-import { clockTime, instantOf } from "./format.js";
+import { clockText, clockTime, instantOf } from "./format.js";
 import { isField, LAYERS } from "./layers.js";
 import { SEVERITIES } from "./view.js";
 
@@ -20,6 +20,15 @@ export const severityName = (severity) => SEVERITIES[severity] ?? `Severity ${se
 export const rangeText = (from, to) => (from === to ? from : `${from}–${to}`);
 /** @param {number} instant */
 export const hourMinute = (instant) => clockTime(instant).slice(0, 5);
+
+/** "22:00–23:10", or "22:00–1 Dec 00:10": an instant of another UTC day than the one before it has its date.
+ * @param {number} from
+ * @param {number} to
+ * @param {number} near  the instant before them */
+export function clockRange(from, to, near) {
+    const [start, end] = [clockText(from, near), clockText(to, from)];
+    return start.endsWith(end) ? start : `${start}–${end}`;
+}
 
 /** The computed field along the route, at the times of passage: its severity, its name, and where values are missing.
  * @param {Properties | undefined} field  from a profile with times */
@@ -49,12 +58,12 @@ export function hazardsAlongRoute(hazards, departure, speed) {
             /** @type {[number, number][]} */ (hazard.stretches).map(([from, to]) => element("li", {},
                 element("div", {},
                     element("strong", {}, [
-                        `${rangeText(hourMinute(etaAt(from)), hourMinute(etaAt(to)))}Z`,
+                        `${clockRange(etaAt(from), etaAt(to), departure)}Z`,
                         AREA_KINDS.get(hazard.kind) ?? hazard.kind, hazard.hazard,
                     ].filter(Boolean).join(" ")),
                     element("span", {}, `${Math.round(from)}–${Math.round(to)} NM, ${areaLevels(hazard)}`),
-                    element("span", {}, `valid ${hourMinute(instantOf(hazard.validFrom) ?? 0)}–${
-                        hourMinute(instantOf(hazard.validTo) ?? 0)}Z${
+                    element("span", {}, `valid ${clockText(instantOf(hazard.validFrom) ?? 0, departure)}–${
+                        clockText(instantOf(hazard.validTo) ?? 0, instantOf(hazard.validFrom) ?? 0)}Z${
                         (instantOf(hazard.validTo) ?? Infinity) <= etaAt(from) ? ", expires before you arrive"
                             : (instantOf(hazard.validFrom) ?? 0) > etaAt(to) ? ", begins after you pass" : ""
                     }`)))))),

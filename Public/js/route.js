@@ -2,7 +2,7 @@
 // The route: a corridor on the map, and a card with the turbulence along it. The card has a list with times, and a
 // vertical profile.
 import {
-    FIELD_NAMES, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName,
+    clockRange, FIELD_NAMES, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName,
 } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
 import { alertFilters, alertGroups, farthest, groupNodes, reportedText } from "./alert-groups.js";
@@ -10,7 +10,7 @@ import { contact, onContact } from "./contact.js";
 import { byId, element, swatch } from "./dom.js";
 import { greatCircle } from "./distance.js";
 import { outlineOf } from "./outline.js";
-import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
+import { age, bandText, clockText, compactTime, flightLevel, shortTime } from "./format.js";
 import { CELLS, isField, layerName, LAYERS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { BESIDE_FEET, levelsAround, SPEED_KNOTS, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
@@ -218,12 +218,12 @@ export class RoutePanel {
             element("p", { className: "note" }, places.flatMap(({ name }) => name ?? []).join(" – ")),
             element("p", { className: "note" }, `${[
                 `${Math.round(length)} NM`, `${WIDTH_NAUTICAL_MILES} NM wide`,
-                `${flightTime} at ${SPEED_KNOTS} kt from ${hourMinute(departure)}Z`,
+                `${flightTime} at ${SPEED_KNOTS} kt from ${clockText(departure, now())}Z`,
                 view.level === null ? null : `planned ${flightLevel(view.level)}`,
             ].filter(Boolean).join(", ")}.`),
             only ? element("p", { className: "note" }, `${only}.`) : null,
             isAhead ? element("p", { className: "problem" },
-                `Reports are until ${hourMinute(reportedUntil)}Z, ${
+                `Reports are until ${clockText(reportedUntil, departure)}Z, ${
                     age(departure - reportedUntil)} before the departure.`) : null,
             hasField ? null : element("p", { className: "problem" },
                 `No ${FIELD_NAMES} is stored for ${shortTime(departure, now())}, so no turbulence is computed here.`),
@@ -287,7 +287,7 @@ export class RoutePanel {
         const entry = this.#legend.entry(severity);
         // A report is of its own time. The time of passage alone would look like a forecast.
         const times = [
-            etaFrom === null ? null : `you pass ${rangeText(hourMinute(etaFrom), hourMinute(etaTo ?? etaFrom))}Z`,
+            etaFrom === null ? null : `you pass ${clockRange(etaFrom, etaTo ?? etaFrom, now())}Z`,
             reportedText(observed, etaFrom, "that"),
         ].filter(Boolean).join(", ");
         const miles = rangeText(String(Math.round(from)), String(Math.round(to)));

@@ -412,7 +412,7 @@ def frames_described(viewer):
             """["frame-time", "banners", "legend"].map((id) => document.getElementById(id).textContent)""")
         is_described = "Live picture" in banners or clock in banners
         assert viewer.text("#state-text") != "Playing" or is_described, (clock, banners)
-        fields.update(re.findall(r"valid (\d\d:\d\dZ)", legend))
+        fields.update(re.findall(r"valid ([\d:]+Z|\d+ \w+ [\d:]+Z)", legend))
         addresses.update(re.findall(r"time=(\w+)", viewer.hash()))
         return len(fields) > 2 and len(addresses) > 2
 
@@ -1519,16 +1519,16 @@ def route_ahead(viewer):
     viewer.open(f"#layers=gtg,hexagons&map=4/41/-85&route=KORD+KJFK&level=370&time={departure}")
     viewer.until("document.querySelector('#route-body').textContent.includes('Hazard areas along the route')")
     words = viewer.text("#route-body")
-    assert re.search(r"Reports are until \d\d:\d\dZ, \d h \d\d min before the departure", words), words
+    assert re.search(r"Reports are until [\w ]*\d\d:\d\dZ, \d h \d\d min before the departure", words), words
     groups = viewer.text("#route-body .groups")
     assert "NEW" in groups and "OLD" not in groups and "computed" not in groups, groups
     assert re.search(r"OLD\n.*\nvalid .*, expires before you arrive", words), words
-    assert re.search(r"NEW\n.*\nvalid [\d:–]+Z\n", words), words
+    assert re.search(r"NEW\n.*\nvalid [\w:– ]+Z\n", words), words
     assert "Computed along the route" in words and "Reported until" in words, words
     assert f"datetime={time.strftime('%Y-%m-%dT%H', at(2))}" in asked[0].replace("%3A", ":"), asked
     stretches = words.split("Hexagons along the route")[1].split("Computed along the route")[0]
     assert "No turbulence reported" in stretches or re.search(
-        r"you pass [\d:–]+Z, reported [\d:–]+Z, \d h \d\d min before that", stretches), stretches
+        r"you pass [\w:– ]+Z, reported [\w:– ]+Z, \d h \d\d min before that", stretches), stretches
     viewer.page.unroute_all(behavior="ignoreErrors")
 
 

@@ -62,7 +62,7 @@ test("alerts are grouped by severity, reported before computed, and issued areas
         ["Moderate, computed", "Here: FL350, 1 cell"],
         ["Light, reported", "In 12 NM, 2 min: 1 cell", "Light in 80 NM: "],
         ["G-AIRMET, issued", "TURB-HI: SFC – FL080 AGL"],
-        ["SIGMET, issued", "TURB: FL200 and above, valid 18:00 – 22:00Z"],
+        ["SIGMET, issued", "TURB: FL200 and above, valid 21 Jul 18:00 – 22:00Z"],
     ]);
     equal(alertGroups({ clusters: [], hazards: [] }), []);
 });

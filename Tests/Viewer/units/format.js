@@ -1,7 +1,7 @@
 // @ts-check
 import {
-    age, bandText, clockTime, compactTime, dateTime, flightLevel, parseCompactTime, parseInput, parseInstant, hoursText,
-    instantOf, localTime, shortTime, inputText,
+    age, bandText, clockText, clockTime, compactTime, dateTime, flightLevel, parseCompactTime, parseInput, parseInstant,
+    hoursText, instantOf, localTime, shortTime, inputText,
 } from "/js/format.js";
 import { equal, test } from "../harness.js";
 
@@ -19,6 +19,11 @@ test("a local time names its date where that is not the date of UTC", () => {
     equal([0, 240, -180, -240, -345].map((offset) => localTime(EVENING, offset)),
         ["20:00", "16:00", "23:00", "22 Jul 00:00", "22 Jul 01:45"]);
     equal(localTime(Date.UTC(2026, 7, 1, 1, 30), 300), "31 Jul 20:30");
+});
+
+test("a clock time names its day where another one is near", () => {
+    equal([0, 4, 24, -24].map((hours) => clockText(EVENING + hours * 3_600_000, EVENING)),
+        ["20:00", "22 Jul 00:00", "22 Jul 20:00", "20 Jul 20:00"]);
 });
 
 test("an age has at most two units, and is never negative", () => {

@@ -1,5 +1,7 @@
 // @ts-check
-import { fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName } from "/js/route-sections.js";
+import {
+    clockRange, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName,
+} from "/js/route-sections.js";
 import { equal, ok, test } from "../harness.js";
 
 const DEPARTURE = Date.UTC(2026, 6, 21, 18);
@@ -7,6 +9,9 @@ const DEPARTURE = Date.UTC(2026, 6, 21, 18);
 test("texts along a route are short", () => {
     equal([rangeText("FL310", "FL370"), rangeText("FL310", "FL310")], ["FL310–FL370", "FL310"]);
     equal(hourMinute(DEPARTURE + 5_000), "18:00");
+    equal([5, 9, 30].map((hours) => clockRange(DEPARTURE, DEPARTURE + hours * 3_600_000, DEPARTURE)),
+        ["18:00–23:00", "18:00–22 Jul 03:00", "18:00–23 Jul 00:00"]);
+    equal(clockRange(DEPARTURE, DEPARTURE, DEPARTURE - 86_400_000), "21 Jul 18:00");
     equal([severityName(3), severityName(9)], ["Moderate", "Severity 9"]);
 });
 
@@ -18,7 +23,8 @@ test("hazard areas have the times of passage, and expire if they end before", ()
     const text = () => hazardsAlongRoute([hazard], DEPARTURE, 450).map(({ textContent }) => textContent).join(" ");
     ok(text().includes("18:30–19:00Z unknown TURB225–450 NM, FL200 – FL390valid 16:00–18:20Z"), text());
     ok(text().endsWith(", expires before you arrive"), text());
-    hazard.validTo = "2026-07-21T22:00:00Z";
+    hazard.validTo = "2026-07-22T02:00:00Z";
+    ok(text().includes("valid 16:00–22 Jul 02:00Z"), text());
     ok(!text().includes("expires"), text());
     equal(hazardsAlongRoute([], DEPARTURE, 450), []);
 });
@@ -41,7 +47,7 @@ test("the field along a route has its text and its name, and a warning if it is 
     const [title, main, note, ...rest] = text({ text: "Light from 10 NM", fields });
     ok(title?.startsWith("Computed along the route ("), `${title}`);
     equal([main, rest], ["Light from 10 NM", []]);
-    ok(note?.startsWith("Forecast GTG, run 18:00Z + 0 s, valid 18:00Z, and 1 more. Computed"), `${note}`);
+    ok(note?.startsWith("Forecast GTG, run 21 Jul 18:00Z + 0 s, valid 21 Jul 18:00Z, and 1 more. Computed"), `${note}`);
     equal(text({ stale: true }).at(-1), "The field is stale.");
     equal(fieldAlongRoute(undefined), []);
 });
