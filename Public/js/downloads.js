@@ -102,7 +102,7 @@ export function downloads(content, at = now()) {
 
 /** The parts of a picture that the map draws differently: hatched, or with other severities or opacities of layers.
  * Without such a difference it is null, and one picture of the server has all. The time stamp states the filter of all
- * layers, so it comes from a picture of all. `marked` has it and the scale bar, and `unmarked` is the same without them.
+ * layers, so it comes from a picture of all. `marked` has the stamp and the scale bar, and `unmarked` has neither.
  * @param {MapContent} content
  * @returns {PictureParts | null} */
 export function pictureParts(content) {
