@@ -25,8 +25,8 @@ sources := Package.swift $(shell find Sources -type f)
 formatted := Package.swift Sources Tests Examples Fuzz/Targets Fuzz/Driver.swift \
 	$(wildcard Benchmarks/Package.swift Benchmarks/Sources)
 
-.PHONY: help run test check check-clients documentation build install deb archive setup format lint bench soak fuzz \
-	clean FORCE
+.PHONY: help run build-tests test check check-clients documentation build install deb archive setup format lint bench \
+	soak fuzz clean FORCE
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -68,10 +68,14 @@ archive: $(PACKAGED) ## The release archive, which runs from any folder, in PACK
 	@Scripts/package archive $(PACKAGED) $(PACKAGES)
 
 # Tests run optimised code: with the debugger's a run takes several times as long. Whole modules compile in half the
-# time of single files; without threads they lack the index that a test bundle is made from. The three share one build.
-test check documentation: export OPTIMISED_TESTS := 1
-test check documentation: export SWIFT_FLAGS += -debug-info-format none \
+# time of single files; without threads they lack the index that a test bundle is made from. The four share one build.
+build-tests test check documentation: export OPTIMISED_TESTS := 1
+build-tests test check documentation: export SWIFT_FLAGS += -debug-info-format none \
 	-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2
+
+build-tests: ## Build all tests
+	@Scripts/setup
+	swift build --build-tests $(SWIFT_FLAGS)
 
 test: ## All tests
 	@Scripts/setup test
