@@ -16,9 +16,7 @@ import {
     isMarkedIncomplete, lackedFields, OLD_PICTURE_MILLISECONDS, pictureState, shownKey, shownView,
 } from "./js/picture-state.js";
 import { Pictures } from "./js/picture.js";
-import {
-    isRenewed, onAttention, pollMilliseconds, renewalDelay, savesPixels, UrgentRenewals,
-} from "./js/renewal.js";
+import { isRenewed, pollMilliseconds, renewalDelay, savesPixels, UrgentRenewals } from "./js/renewal.js";
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { outsideText } from "./js/time-extent.js";
@@ -414,38 +412,12 @@ async function start() {
 
     /** Follows the events, which announce new data. If the stream breaks, the page polls at once. */
     async function followEvents() {
-        const { Changes, isUrgent: isUrgentEvent, listen } = await import("./js/events.js");
-        /** @type {number | null} */
-        let pendingPoll = null;
-        let renewedAt = performance.now();
-        const renew = () => {
-            pendingPoll = null;
-            renewedAt = performance.now();
-            if (isPaused()) return;
-            poll();
-            dock.refresh();
-        };
-        const delay = () => Math.max(renewalDelay(renewedAt, renewedBytes()), renewalDue());
-        onAttention(() => {
-            // An unattended page may have saved the pixels of a fine screen.
-            const { scale = fullScale() } = pictures.current?.request ?? {};
-            if (scale !== fullScale()) poll();
-            if (pendingPoll === null) return;
-            clearTimeout(pendingPoll);
-            pendingPoll = setTimeout(renew, delay());
+        const { followEvents } = await import("./js/live-events.js");
+        followEvents({
+            knowledge, view, isPaused, poll, renewSoon, renewalDue, renewedBytes, refresh: () => dock.refresh(),
+            savesPixels: () => (pictures.current?.request.scale ?? fullScale()) !== fullScale(),
+            setChanges: (known) => { changes = known; },
         });
-        // With a place, even the whole world, the server leaves out the events of each fetch.
-        listen("events?bbox=-180,-90,180,90", (name, data) => {
-            if (name !== "data") return;
-            changes ??= new Changes(knowledge.billow?.version);
-            if (!changes.record(data, view.layers)) return;
-            if (isUrgentEvent(data, view.layers, knowledge.server)) renewSoon();
-            // Data arrives in bursts. The page polls once per burst.
-            pendingPoll ??= setTimeout(renew, delay());
-        }, () => {
-            changes = null;
-            poll();
-        }, isPaused);
     }
 
     /** @param {AbortSignal} signal */

@@ -215,7 +215,7 @@ def first_load(viewer):
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
     later = (r"/vendor/|complete-map|chosen-time|-images|-signs|-guards|-labels|timeline-marks|dom-patch|"
-             r"legend-symbols|"
+             r"legend-symbols|live-events|"
              r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|toolbars)\.js|"
              r"/source(s|-state)\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
