@@ -44,11 +44,10 @@ struct MirrorTests: SecureSuite {
         try await server.get("/collections/hexagons/items?limit=1").json["stale"].bool
     }
 
-    @Test("it has the features of its server, serves them offline as stale, and goes on from its cursor")
-    func mirror() async throws {
-        let simulator = try await Simulator(flights: 60)
+    /// The settings of a server that syncs from a simulator.
+    private func centralSettings(_ simulator: Simulator) throws -> String {
         let address = "http://127.0.0.1:\(simulator.port)"
-        let central = try folder.write(
+        return try folder.write(
             "central.yaml",
             """
             sources:
@@ -56,6 +55,12 @@ struct MirrorTests: SecureSuite {
                   query: { types: [turbulence, nowcast], history: 6 } }
               - { id: awc, kind: aviationweather, baseURL: "\(address)", update: PT30S }
             """)
+    }
+
+    @Test("it has the features of its server, and after a restart goes on from its cursor")
+    func mirror() async throws {
+        let simulator = try await Simulator(flights: 60)
+        let central = try centralSettings(simulator)
         let first = try await Server("--database", folder.path("central.sqlite"), "--config", central)
         let file = try settings(first.port)
         let edge = try await Server("--database", folder.path("edge.sqlite"), "--config", file)
@@ -78,27 +83,36 @@ struct MirrorTests: SecureSuite {
         let received = try #require(counts["accepted"].integer) + #require(counts["duplicates"].integer)
         let count = try await features(first, "observations.geojsonl?hours=6").count
         #expect(received < count, "\(received) of \(count)")
+        #expect(try await second.stop() == 0)
+        #expect(try await first.stop() == 0)
+    }
 
-        // Offline, it serves what it has, and says that it is stale.
-        let before = try await features(second, "hazards.geojsonl")
+    @Test("offline it serves what it has as stale, and goes on when its server returns")
+    func offline() async throws {
+        let simulator = try await Simulator(flights: 60)
+        let central = try centralSettings(simulator)
+        let first = try await Server("--database", folder.path("central.sqlite"), "--config", central)
+        let edge = try await Server("--database", folder.path("edge.sqlite"), "--config", try settings(first.port))
+        for path in ["observations.geojsonl?hours=6", "hazards.geojsonl"] { try await same(first, edge, path) }
+        try await eventually("fresh data") { try await isStale(edge) == false }
+
         first.command.signal(SIGKILL)
         _ = try await first.command.status()
-        try await eventually("stale data") { try await isStale(second) == true }
-        #expect(try await !features(second, "observations.geojsonl?hours=6").isEmpty)
-        #expect(!before.isEmpty)
-        #expect(try await !features(second, "hazards.geojsonl").isEmpty)
-        #expect(try await second.get("/tiles/hexagons/latest/1/0/0.png").header("X-Incomplete") != nil)
-        #expect(try await second.status()["sources"][0]["lastError"]["code"].string == "unreachable")
+        try await eventually("stale data") { try await isStale(edge) == true }
+        #expect(try await !features(edge, "observations.geojsonl?hours=6").isEmpty)
+        #expect(try await !features(edge, "hazards.geojsonl").isEmpty)
+        #expect(try await edge.get("/tiles/hexagons/latest/1/0/0.png").header("X-Incomplete") != nil)
+        #expect(try await edge.status()["sources"][0]["lastError"]["code"].string == "unreachable")
 
         // The server returns at the same address and knows no cursor any more.
-        let third = try await Server(
+        let returned = try await Server(
             starting: try Command([
                 "serve", "--port", "\(first.port)", "--database", folder.path("central.sqlite"), "--config", central,
             ]))
-        try await eventually("fresh data after the server's return") { try await isStale(second) == false }
-        try await same(third, second, "observations.geojsonl?hours=6")
-        #expect(try await second.stop() == 0)
-        #expect(try await third.stop() == 0)
+        try await eventually("fresh data after the server's return") { try await isStale(edge) == false }
+        try await same(returned, edge, "observations.geojsonl?hours=6")
+        #expect(try await edge.stop() == 0)
+        #expect(try await returned.stop() == 0)
     }
 
     @Test("an event of the server reaches a mirror, and a mirror of the mirror, long before they poll")
