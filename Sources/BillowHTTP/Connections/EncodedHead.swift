@@ -10,18 +10,43 @@ struct EncodedHead: Sendable {
 
     /// Returns nil for an answer whose body has no known length: it would have another framing.
     ///
+    /// - Parameter isUnchanged: whether it becomes the head of 304, which describes no body.
+    ///
     /// Source: RFC 9112 sections 4 and 6
-    init?(_ head: HTTPResponseHead) {
+    init?(_ head: HTTPResponseHead, isUnchanged: Bool) {
+        let isUnchanged = isUnchanged || head.status == .notModified
         guard head.version == .http1_1, !head.headers.contains(name: "Transfer-Encoding"),
-            head.status == .notModified || head.headers.contains(name: "Content-Length")
+            isUnchanged || head.headers.contains(name: Self.length)
         else { return nil }
+        let status = isUnchanged ? HTTPResponseStatus.notModified : head.status
         var bytes = ByteBuffer()
-        bytes.writeString("HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)\r\n")
-        for (name, value) in head.headers where head.status != .notModified || name.lowercased() != "content-length" {
-            bytes.writeString("\(name): \(value)\r\n")
+        bytes.reserveCapacity(Self.usualBytes)
+        bytes.writeStaticString("HTTP/1.1 ")
+        bytes.writeString(String(status.code))
+        bytes.writeStaticString(" ")
+        bytes.writeString(status.reasonPhrase)
+        bytes.writeStaticString("\r\n")
+        for (name, value) in head.headers where !isUnchanged || !Self.describesBody(name) {
+            bytes.writeString(name)
+            bytes.writeStaticString(": ")
+            bytes.writeString(value)
+            bytes.writeStaticString("\r\n")
         }
         self.bytes = bytes
     }
+
+    /// Whether a field tells the type or the length of the body.
+    static func describesBody(_ name: String) -> Bool {
+        switch name.utf8.count {
+        case type.utf8.count: name.lowercased() == type
+        case length.utf8.count: name.lowercased() == length
+        default: false
+        }
+    }
+
+    private static let type = "content-type"
+    private static let length = "content-length"
+    private static let usualBytes = 1_024
 
     /// The whole head.
     /// - Parameters:

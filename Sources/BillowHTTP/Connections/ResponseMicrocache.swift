@@ -74,19 +74,15 @@ final class ResponseMicrocache: Sendable {
             comparedTag =
                 head.headers.contains(name: "Vary")
                 ? nil : head.headers.first(name: "ETag").map { String($0.dropFirst().dropLast()) }
-            encoded = EncodedHead(head)
-            encodedUnchanged = comparedTag == nil ? nil : EncodedHead(Self.unchanged(head))
+            encoded = EncodedHead(head, isUnchanged: false)
+            encodedUnchanged = comparedTag == nil ? nil : EncodedHead(head, isUnchanged: true)
         }
 
         /// The head of the answer to a client that has the content.
-        var headOfUnchanged: HTTPResponseHead { Self.unchanged(head) }
-
-        private static func unchanged(_ head: HTTPResponseHead) -> HTTPResponseHead {
-            var head = head
-            head.status = .notModified
-            head.headers.remove(name: "Content-Type")
-            head.headers.remove(name: "Content-Length")
-            return head
+        var headOfUnchanged: HTTPResponseHead {
+            let fields = head.headers.filter { !EncodedHead.describesBody($0.name) }
+            return HTTPResponseHead(
+                version: head.version, status: .notModified, headers: HTTPHeaders(fields.map { ($0.name, $0.value) }))
         }
     }
 
