@@ -2,7 +2,7 @@
 // The line at the top and the banners under it. They tell the user how far the picture can be trusted.
 import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
-import { age, dateTime, instantOf, shortTime } from "./format.js";
+import { age, clockTime, dateTime, instantOf, shortTime } from "./format.js";
 import { FORECAST_SHAPES, isField, layerName, LAYERS } from "./layers.js";
 import { edgesOf, isHatched, isMarkedIncomplete, lackingOf, pictureState, shownView } from "./picture-state.js";
 import { clockDifference, now } from "./server.js";
@@ -221,8 +221,10 @@ function staleData(knowledge) {
  * @param {Knowledge} knowledge */
 function incompleteData(knowledge) {
     const { billow, server, absent = [] } = knowledge;
-    const { incomplete, isPlaying } = pictureState(knowledge);
+    const { incomplete, isPlaying, time } = pictureState(knowledge);
     if (!incomplete) return null;
+    // Beside a picture of another day, a time without its day would be read as of that day.
+    const near = shortTime(time ?? now(), now()) === clockTime(time ?? now()) ? now() : NaN;
     // One request for all layers of a playing timeline names none.
     const inView = lackingOf(knowledge);
     const known = isPlaying && inView?.length ? null : inView;
@@ -242,7 +244,7 @@ function incompleteData(knowledge) {
         const early = others?.filter((id) => isTooEarly(knowledge, id)) ?? [];
         for (const id of early.length ? early : [""]) {
             const since = instantOf((server?.layers?.[id] ?? billow)?.completeSince);
-            if (since !== null) sentences.push(`The data is complete from ${shortTime(since, now())}${
+            if (since !== null) sentences.push(`The data is complete from ${shortTime(since, near)}${
                 id && ` for ${layerName(id)}, of which little or nothing is stored for this time`}.`);
         }
     }

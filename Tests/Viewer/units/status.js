@@ -112,6 +112,24 @@ test("an incomplete live picture has a banner with the time from which data is c
     equal(state, { level: "warn", text: "Live, with a warning" });
 });
 
+test("beside a picture of another day, the time from which data is complete has its day", () => {
+    const view = parseHash("#layers=hexagons").view;
+    const hour = 3_600_000, day = 24 * hour;
+    /** @param {number} time  of the picture
+     * @param {number} since */
+    const text = (time, since) => {
+        const completeSince = new Date(since).toISOString();
+        return banners(knowing({
+            view, frame: { ...FRAME, time, view: drawnView(view) }, lacking: ["hexagons"], absent: [],
+            server: { sources: [], layers: { hexagons: { completeSince } } },
+        })).get("incomplete")?.text ?? "";
+    };
+    const noon = Math.floor(Date.now() / day) * day + 12 * hour;
+    ok(/complete from \d\d:\d\d:\d\dZ for/.test(text(noon - hour, noon)), text(noon - hour, noon));
+    const early = text(noon - 6 * day, noon);
+    ok(/complete from \d+ \w+ \d{4} 12:00Z for/.test(early), early);
+});
+
 test("an instant before the complete data of some layers names those, and is hatched if all are", () => {
     const [early, late] = [60_000, -60_000].map((later) => new Date(FRAME.time + later).toISOString());
     const view = parseHash("#layers=hexagons,hazards").view;
