@@ -43,6 +43,9 @@ export class Flight {
     #followed = null;
     /** The call sign of the followed flight, as far as known. */
     #name = "";
+    /** Why a search found no other flight than the followed one. Its field has another name than the map meanwhile.
+     * @type {string | null} */
+    #missed = null;
     /** The instant of the position on the map; null is live, and undefined is none.
      * @type {number | null | undefined} */
     #shownTime;
@@ -93,6 +96,7 @@ export class Flight {
     async find(text) {
         const problem = byId("flight-problem");
         problem.hidden = true;
+        this.#missed = null;
         try {
             const found = await this.#search(text);
             if (found.length === 1) {
@@ -107,6 +111,11 @@ export class Flight {
                 : "No aircraft with this call sign is tracked now.";
         } catch (error) {
             problem.textContent = `The search failed: ${error instanceof Error ? error.message : error}.`;
+        }
+        const { flight } = this.#view();
+        if (flight !== null) {
+            problem.textContent += ` The map still follows ${this.#name || flight}.`;
+            this.#missed = problem.textContent;
         }
         problem.hidden = false;
         return null;
@@ -148,6 +157,7 @@ export class Flight {
             // The words of a search without a result stay.
             if (this.#name) this.#showProblem(null);
             this.#name = "";
+            this.#missed = null;
             return this.#draw(EMPTY);
         }
         if (flight !== this.#followed) this.#name = flight;
@@ -157,7 +167,7 @@ export class Flight {
             /** @type {Billow.Feature} */
             const aircraft = await getJSON(`collections/${AIRCRAFT}/items/${flight}`, this.#query({}), signal);
             const [lng, lat] = aircraft.geometry.coordinates;
-            this.#showProblem(null);
+            this.#showProblem(this.#missed);
             // The map follows only after a response. An aborted request must not move it.
             this.#keepInView(lng, lat, flight !== this.#followed);
             this.#followed = flight;

@@ -1795,6 +1795,11 @@ def follow_flight(viewer):
     viewer.jump("{ zoom: 7 }")
     viewer.page.check("#history input[value='4']", force=True)
     viewer.until("document.querySelector('#announcement').textContent.includes('Severe reported')")
+    # A search without a result leaves the followed flight, and says so until the next one.
+    viewer.page.fill("#flight-text", "NOSUCH9")
+    viewer.page.click("#flight-form .go")
+    viewer.until(
+        "(sign) => document.querySelector('#flight-problem').textContent.includes(`still follows ${sign}`)", sign)
     viewer.page.click("#flight-clear")
     viewer.until("document.querySelector('#details').hidden && !location.hash.includes('flight=')")
     # The link follows the same flight.
