@@ -3,7 +3,7 @@
 // takes it for an observation.
 import { element } from "./dom.js";
 import { age, clockText, flightLevel, instantOf } from "./format.js";
-import { HEADLINE_PIXELS, rate } from "./headline.js";
+import { HEADLINE_PIXELS, markUnknown, rate } from "./headline.js";
 import { isOutside } from "./time-extent.js";
 import { FIELD_PRODUCTS } from "./datasets.js";
 import { isField } from "./layers.js";
@@ -152,6 +152,7 @@ function section(given, view, near) {
     const statements = statementsOf(values);
     const lines = statements.slice(0, MAX_LINES).map(({ names, text }) => element("li", {},
         element("strong", {}, names.join(", ")), element("span", {}, text)));
+    const rest = statements.length - lines.length, more = `and ${rest} lower value${rest === 1 ? "" : "s"}`;
     const severities = values.flatMap(({ severity }) => severity ?? []).filter((each) => showsSeverity(view, each));
     const isWorse = near !== null && severities.every((each) => each < near.properties.severity);
     if (isWorse) severities.push(near.properties.severity);
@@ -163,8 +164,9 @@ function section(given, view, near) {
         isWorse ? element("p", {}, element("strong", {}, SEVERITIES[near?.properties.severity] ?? ""),
             ` ${near?.direction} of the marker.`) : null,
         lines.length ? element("ul", {}, ...lines) : null,
-        statements.length > lines.length
-            ? element("p", { className: "note" }, `and ${statements.length - lines.length} lower values`) : null);
+        rest > 0
+            ? element("p", { className: "note" }, more) : null);
+    if (!values.length) markUnknown(found);
     if (severities.length) rate(found, Math.max(...severities), "computed");
     return found;
 }

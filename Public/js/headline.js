@@ -19,7 +19,15 @@ export function rate(section, severity, origin) {
     ratings.set(section, [...ratings.get(section) ?? [], { severity, origin }]);
 }
 
-/** The headline above some sections; null if none of them has a severity.
+/** Sections of fields without a value at the place. The map is hatched there.
+ * @type {WeakSet<Node>} */
+const unknown = new WeakSet();
+
+/** Notes that a section has no value at the place.
+ * @param {HTMLElement} section */
+export function markUnknown(section) { unknown.add(section); }
+
+/** The headline above some sections; null if none of them has a severity, or lacks a value.
  * @param {Node[]} sections
  * @param {Pick<import("./legend.js").Legend, "entry">} legend */
 export function headline(sections, legend) {
@@ -27,6 +35,11 @@ export function headline(sections, legend) {
     const rated = all.flatMap(({ severity, origin }) => (severity === null ? [] : { severity, origin }))
         .sort((a, b) => b.severity - a.severity);
     const [worst, ...others] = rated;
+    if (!worst && !all.length && sections.some((section) => unknown.has(section))) {
+        // What follows may be of places far away.
+        return element("div", { className: "headline" }, element("h3", {}, "Not known here"),
+            element("p", { className: "note" }, "The turbulence field has no value here. Turbulence is possible."));
+    }
     if (!worst) return null;
     const entry = legend.entry(worst.severity);
     /** @param {number} severity */
@@ -34,12 +47,12 @@ export function headline(sections, legend) {
     const texts = others.filter(({ severity }) => severity < worst.severity)
         .map(({ severity, origin }) => `${name(severity)}, ${origin}`);
     // Nobody knows whether such an area is worse, so the headline does not claim to be the worst.
-    const unknown = all.filter(({ severity }) => severity === null).map(({ origin }) => origin);
-    texts.push(...unknown);
+    const unrated = all.filter(({ severity }) => severity === null).map(({ origin }) => origin);
+    texts.push(...unrated);
     return element("div", { className: "headline" },
         element("h3", {}, entry ? swatch(entry) : null, name(worst.severity)),
         element("p", { className: "note" },
-            `The worst ${unknown.length ? "known severity" : "shown"} here, ${worst.origin}.`
+            `The worst ${unrated.length ? "known severity" : "shown"} here, ${worst.origin}.`
             + (texts.length ? ` Also: ${texts.join("; ")}.` : "")));
 }
 

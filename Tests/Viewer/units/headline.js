@@ -55,7 +55,7 @@ test("the headline of a card is the worst turbulence that the map shows at the p
     equal(await words({ field: computed(2) }), ["Light-Moderate", "The worst shown here, computed.", ""]);
     const report = { geometry: { type: "Point", coordinates: [0, 0] }, properties: { severity: 4 } };
     equal((await words({ reports: [report], field: computed(2) }))[0], "Moderate-Occasionally Severe");
-    equal(await words({}), [""], "nothing is known");
+    equal((await words({}))[0], "Not known here", "the field has no value");
 });
 
 test("neither a report beyond 12 pixels nor a filtered value gives the headline", async () => {
@@ -63,7 +63,7 @@ test("neither a report beyond 12 pixels nor a filtered value gives the headline"
     const [first, ...rest] = await words({ cells: [cell(15, 3)], field: computed(1) });
     equal([first, rest[0]], ["Light", "The worst shown here, computed."]);
     equal(["", "Nearby: Moderate"].includes(rest[1] ?? ""), true, `${rest[1]}`);
-    equal(await words({ cells: [cell(15, 3)] }).then(({ length }) => length), 1, "no headline");
+    equal((await words({ cells: [cell(15, 3)] }))[0], "Not known here", "a place nearby is another");
     equal(await words({ field: computed(1) }, "severity=3"), [""], "the map does not show it");
 });
 
