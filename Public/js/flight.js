@@ -160,7 +160,10 @@ export class Flight {
             this.#missed = null;
             return this.#draw(EMPTY);
         }
-        if (flight !== this.#followed) this.#name = flight;
+        if (flight !== this.#followed) {
+            this.#name = flight;
+            this.#missed = null;
+        }
         if (time !== null && time > now()) return this.#lose("A forecast has no positions of aircraft.", view);
         const { signal } = (this.#abort = new AbortController());
         try {

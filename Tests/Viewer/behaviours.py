@@ -1800,6 +1800,15 @@ def follow_flight(viewer):
     viewer.page.click("#flight-form .go")
     viewer.until(
         "(sign) => document.querySelector('#flight-problem').textContent.includes(`still follows ${sign}`)", sign)
+    # Another flight that is followed by its address ends these words.
+    other = viewer.page.evaluate("""async (address) => {
+        const { features } = await (await fetch("collections/traffic/items?limit=1000")).json();
+        return features.map(({ properties }) => properties.icao24).find((icao24) => icao24 !== address);
+    }""", address)
+    viewer.page.evaluate("([one, other]) => { location.hash = location.hash.replace(one, other); }", [address, other])
+    viewer.until("document.querySelector('#flight-problem').hidden")
+    viewer.page.evaluate("([one, other]) => { location.hash = location.hash.replace(other, one); }", [address, other])
+    viewer.until("(sign) => document.querySelector('#details-body').textContent.includes(`Ahead of ${sign}`)", sign)
     viewer.page.click("#flight-clear")
     viewer.until("document.querySelector('#details').hidden && !location.hash.includes('flight=')")
     # The link follows the same flight.
