@@ -87,7 +87,7 @@ struct MirrorTests: SecureSuite {
         #expect(try await first.stop() == 0)
     }
 
-    @Test("offline it serves what it has as stale, and goes on when its server returns")
+    @Test("a mirror without its server serves what it has as stale, and continues when the server returns")
     func offline() async throws {
         let simulator = try await Simulator(flights: 60)
         let central = try centralSettings(simulator)
