@@ -67,7 +67,7 @@ package struct Timeline: Sendable, Hashable {
     /// to whole seconds. The first is the start and the last the end; a single frame is at the end.
     ///
     /// If the timeline is anchored, frames between the ends are at round times (`roundStep`), so there may be fewer.
-    /// The live frame replaces the adjacent round one.
+    /// The live frame is between them. If there are more than the count, the earliest after the start are left out.
     package func times(updateInterval seconds: Int = 1) -> [Instant] {
         let count = frameCount(updateInterval: seconds)
         guard count > 1 else { return [end] }
@@ -79,15 +79,9 @@ package struct Timeline: Sendable, Hashable {
         let first = start.floored(toMultipleOf: step).advanced(by: step)
         var between = stride(from: first.seconds, to: end.seconds, by: step).map { Instant(clamping: $0) }
         if let live, count > 2, !between.contains(live) {
-            let distance = { (instant: Instant) in abs(instant.seconds - live.seconds) }
-            if let nearest = between.indices.min(by: { distance(between[$0]) < distance(between[$1]) }) {
-                between[nearest] = live
-                between.sort()
-            } else {
-                between = [live]
-            }
+            between.insert(live, at: between.firstIndex { $0 > live } ?? between.endIndex)
         }
-        // The start replaces the round time after it, unless that is the live frame.
+        // Surplus frames are the earliest after the start, but not the live frame: near the present, none is missing.
         while between.count > count - 2, let surplus = between.firstIndex(where: { $0 != live || count <= 2 }) {
             between.remove(at: surplus)
         }
