@@ -77,8 +77,24 @@ struct MicrocacheTests {
         #expect(answers.statistics.hits == 2)
         #expect(answers.statistics.misses == 1)
         #expect(answers.statistics.entries == 1)
-        // The body and the address.
-        #expect(answers.statistics.bytes == 7 + "/tiles/hexagons/latest/0/0/0.png".utf8.count)
+        // The body, the address and the head.
+        let address = "/tiles/hexagons/latest/0/0/0.png"
+        let answer = try #require(answers.answer(to: address, at: answers.moment)?.answer)
+        #expect(answer.bytes > 7 && answers.statistics.bytes == answer.bytes + address.utf8.count)
+    }
+
+    @Test("the heads of answers count, as fields and in both encoded forms")
+    func heads() {
+        let text = String(repeating: "a", count: 1_500)
+        let head = HTTPResponseHead(
+            version: .http1_1, status: .ok, headers: ["Content-Length": "0", "ETag": "\"\(text)\""])
+        let answer = ResponseMicrocache.CachedResponse(head: head, body: ByteBuffer())
+        #expect(answer.encoded != nil && answer.encodedUnchanged != nil)
+        #expect(answer.bytes > 3 * text.utf8.count)
+        for number in 0..<ResponseMicrocache.countLimit {
+            answers.insert(answer, for: .init("/n\(number)"), at: answers.moment)
+            #expect(answers.statistics.entries * answer.bytes <= ResponseMicrocache.capacity)
+        }
     }
 
     @Test(

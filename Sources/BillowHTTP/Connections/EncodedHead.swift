@@ -35,6 +35,9 @@ struct EncodedHead: Sendable {
         self.bytes = bytes
     }
 
+    /// The bytes that it takes in memory.
+    var capacity: Int { bytes.storageCapacity }
+
     /// Whether a field tells the type or the length of the body.
     static func describesBody(_ name: String) -> Bool {
         switch name.utf8.count {

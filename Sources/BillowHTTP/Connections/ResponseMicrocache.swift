@@ -62,6 +62,8 @@ final class ResponseMicrocache: Sendable {
         let encoded: EncodedHead?
         /// The head of 304 as bytes; nil without `comparedTag`.
         let encodedUnchanged: EncodedHead?
+        /// About the memory of body and heads.
+        let bytes: Int
 
         init(
             head: HTTPResponseHead, body: ByteBuffer, metrics: RequestMetrics.Route? = nil, immutableSeconds: Int? = nil
@@ -76,6 +78,9 @@ final class ResponseMicrocache: Sendable {
                 ? nil : head.headers.first(name: "ETag").map { String($0.dropFirst().dropLast()) }
             encoded = EncodedHead(head, isUnchanged: false)
             encodedUnchanged = comparedTag == nil ? nil : EncodedHead(head, isUnchanged: true)
+            // A field is two texts, and those above 15 bytes are on the heap.
+            let fields = head.headers.reduce(0) { $0 + 64 + $1.name.utf8.count + $1.value.utf8.count }
+            bytes = body.readableBytes + fields + (encoded?.capacity ?? 0) + (encodedUnchanged?.capacity ?? 0)
         }
 
         /// The head of the answer to a client that has the content.
@@ -112,9 +117,9 @@ final class ResponseMicrocache: Sendable {
         mutating func insert(_ answer: CachedResponse, for key: CacheKey, coding: ContentCoding?, second: Int)
             -> Self?
         {
-            let size = answer.body.readableBytes + key.address.utf8.count
+            let size = answer.bytes + key.address.utf8.count
             guard size <= capacity else { return nil }
-            let before = byKey[key]?[coding].map { $0.answer.body.readableBytes + key.address.utf8.count }
+            let before = byKey[key]?[coding].map { $0.answer.bytes + key.address.utf8.count }
             var dropped: Self?
             if bytes + size - (before ?? 0) > capacity || (before == nil && count >= countLimit) {
                 dropped = self
@@ -158,7 +163,7 @@ final class ResponseMicrocache: Sendable {
 
     /// The most bytes of one body; a tile has some 20 kB.
     static let largestBody = 256 << 10
-    /// The most bytes of all bodies and addresses of brief answers, and of immutable ones: some hundred tiles each.
+    /// The most bytes of the brief answers with their addresses, and of the immutable ones: some hundred tiles each.
     static let capacity = 8 << 20
     /// The most answers of either kind, which bounds empty ones.
     static let countLimit = 8_192
