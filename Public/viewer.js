@@ -5,7 +5,7 @@ import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
 import { boxOf, Coverage } from "./js/coverage.js";
 import { Dock } from "./js/dock.js";
-import { byId, fatal, setText } from "./js/dom.js";
+import { byId, fatal, setText, settling } from "./js/dom.js";
 import {
     defaultLayersReady, firstPicture, firstTiles, rememberedDrawing, rememberedPicture,
 } from "./js/prefetch.js";
@@ -30,6 +30,8 @@ const TICK_MILLISECONDS = 1_000;
 const ROUTE_RETRY_MILLISECONDS = 15_000;
 /** The shortest interval at which the address follows the frames. Safari allows 100 changes in 30 s. */
 const HASH_MILLISECONDS = 500;
+/** A series of changes, such as of a slider by its keys, is requested after so long without another. */
+const CHANGE_MILLISECONDS = 250;
 /** The map waits this long for the first picture, because both need the processor. */
 const FIRST_PICTURE_MILLISECONDS = 1_500;
 /** The page's controls wait this long for a picture whose tiles the last visit had. */
@@ -353,22 +355,37 @@ async function start() {
         if ("time" in difference) chosenTime.choose();
         // Loaded frames have the previous opacity, so the timeline can't keep them.
         if ("time" in difference || "opacities" in difference) dock.leave();
-        dock.refilter();
         showLinkProblems([]);
         knowledge.problems.delete("The picture");
         refused = null;
-        writeHash();
-        applyView();
+        showView();
+        requestView();
     }
 
+    const requestView = settling(() => {
+        dock.refilter();
+        writeHash();
+        loadView();
+    }, CHANGE_MILLISECONDS);
+
     function applyView() {
+        showView();
+        loadView();
+    }
+
+    /** Shows what the view is, without any request. */
+    function showView() {
         setTheme(map, themeOf(view));
         controls.show(view);
         showLegend();
-        refreshRoute();
-        followFlight();
         inspector.restore(view.place);
         draw();
+    }
+
+    /** Requests what the view shows. */
+    function loadView() {
+        refreshRoute();
+        followFlight();
         poll();
     }
 

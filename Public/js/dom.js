@@ -70,3 +70,19 @@ export function fatal(message) {
 export function setText(node, text) {
     if (node && node.textContent !== text) node.textContent = text;
 }
+
+/** Returns a function that calls back at once, or, if its calls follow each other quickly, once after the last of them.
+ * @param {() => void} callback
+ * @param {number} milliseconds  the quiet before that */
+export function settling(callback, milliseconds) {
+    let calledAt = -Infinity;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    return () => {
+        const isSeries = performance.now() - calledAt < milliseconds;
+        calledAt = performance.now();
+        clearTimeout(timer);
+        if (isSeries) timer = setTimeout(callback, milliseconds);
+        else callback();
+    };
+}

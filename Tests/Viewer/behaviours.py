@@ -1261,6 +1261,26 @@ def one_level(viewer):
     assert viewer.page.is_visible("#highest") and not viewer.page.is_checked("#one-level")
 
 
+def slider_by_keys(viewer):
+    """keys that move a slider quickly request only the first and the last of its bands"""
+    viewer.open("#layers=hexagons")
+    viewer.page.focus("#lowest")
+    viewer.requests.clear()
+    viewer.page.evaluate("""() => {
+        const slider = document.getElementById("lowest");
+        for (let step = 1; step <= 20; step += 1) {
+            slider.value = String(step);
+            for (const type of ["input", "change"]) slider.dispatchEvent(new Event(type, { bubbles: true }));
+        }
+    }""")
+    assert viewer.text("#band") == "FL200 and above"
+    viewer.until("location.hash.includes('min=20000')")
+    viewer.until_shown()
+    viewer.eventually(lambda: any("minAltitude=20000" in url for url in viewer.tiles()))
+    bands = {band for url in viewer.requests for band in re.findall(r"minAltitude=(\d+)", url)}
+    assert bands == {"1000", "20000"}, bands
+
+
 def incomplete_instant(viewer):
     """an incomplete past picture has a banner, which also states that it is not live"""
     def lack(tiles):
@@ -3362,7 +3382,7 @@ ALL = [
     incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, timeline_scale, number_of_frames,
     counted_frames, counted_forecasts, slow_tiles, filters_keep_playing, ground, names_beside_labels,
     names_beside_reports, online_base_map, globe, toggle_layers, order_and_opacity, filters, origin_filters,
-    filtered_cards, one_level, incomplete_instant, absent_field, typed_instant, bad_link, link_during_move,
+    filtered_cards, one_level, slider_by_keys, incomplete_instant, absent_field, typed_instant, bad_link, link_during_move,
     instant_without_data, inspect_place, inspect_beside, route, level_of_plan, route_ahead, route_without_field,
     wrong_route, route_without_contact, route_without_places, route_through_turbulence, route_suggestions, pick_points,
     follow_flight, lost_flight, open_cards, take_along, route_across_antimeridian, take_pictures, take_exact_pictures,
