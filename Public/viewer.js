@@ -37,7 +37,8 @@ const FIRST_PICTURE_MILLISECONDS = 1_500;
 /** The page's controls wait this long for a picture whose tiles the last visit had. */
 const REMEMBERED_PICTURE_MILLISECONDS = 400;
 
-const { view: firstView, problems: firstProblems } = parseHash(location.hash);
+const firstHash = location.hash;
+const { view: firstView, problems: firstProblems, named: linked } = parseHash(firstHash);
 const knowledge = emptyKnowledge(firstView);
 const { view } = knowledge;
 /** @type {AbortController | null} */
@@ -47,11 +48,8 @@ let timer;
 /** The changes that the events announced; null without events.
  * @type {import("./js/events.js").Changes | null} */
 let changes = null;
-const linked = new URLSearchParams(location.hash.replace(/^#/, ""));
-/** Whether the link names the layers. Otherwise the server's status decides. */
-const linkHasLayers = linked.has("layers");
 /** Whether the link names the part of the world that the map shows. */
-const linkHasPosition = linked.has("map");
+const linkHasPosition = linked.includes("map");
 
 async function start() {
     // The remembered picture needs the processor.
@@ -95,7 +93,8 @@ async function start() {
     /** Applies what the server says about layers, styles and the age of the data. */
     async function describe() {
         await Promise.all([loadStyles().catch(() => {}), defaultLayersReady]);
-        if (!linkHasLayers) Object.assign(view, { layers: parseHash("").view.layers });
+        // The server's status decides the layers of a link that names none.
+        view.layers = parseHash(firstHash).view.layers;
         controls.show(view);
         showLegend();
         legend.load().catch(() => {});

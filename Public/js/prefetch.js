@@ -11,7 +11,6 @@ import { keepPrefetchedTiles, prefetchJSON, prefetchTile, SILENT_MILLISECONDS } 
 import { allStyles, loadStyles, presumeStyles, themeOf } from "./styles.js";
 import { parseHash, pictureAddress, setDefaultLayers } from "./view.js";
 
-const namesLayers = new URLSearchParams(location.hash.replace(/^#/, "")).has("layers");
 for (const [url, response] of requests) prefetchTile(url, response);
 if (remembered) {
     presumeStyles(remembered.styles);
@@ -27,7 +26,7 @@ prefetchGround();
 export const firstPicture = new FirstPicture();
 /** The drawing of the remembered picture, which does not wait for the page's other modules; null without one. */
 export const rememberedDrawing = rememberedPicture && drawRemembered(rememberedPicture);
-const linkedTiles = namesLayers ? prefetchPicture() : null;
+const linkedTiles = parseHash(location.hash).named.includes("layers") ? prefetchPicture() : null;
 
 /** Resolves after the request of `/status`. The status decides the layers of a link that names none.
  * @type {Promise<void>} */

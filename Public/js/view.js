@@ -51,21 +51,32 @@ export function setDefaultLayers(layers) {
 }
 
 /** Parses a hash. An invalid member keeps its default and is reported in `problems`, because a link must not silently
- * show another picture.
+ * show another picture. So is an unknown name. `named` has the names of the valid members.
  * @param {string} hash */
 export function parseHash(hash) {
     const view = { ...DEFAULT };
     /** @type {string[]} */
     const problems = [];
+    /** @type {string[]} */
+    const named = [];
+    /** @type {string[]} */
+    const known = [];
     const values = new URLSearchParams(hash.replace(/^#/, ""));
-    /** `read` returns the members of the view, or false if the text is invalid.
-     * @type {(name: string, expected: string, read: (text: string) => Partial<Billow.View> | false) => void} */
+    /** Returns the members of the view. If the text is invalid, it returns false, or the unknown word.
+     * @typedef {(text: string) => Partial<Billow.View> | string | false} Read */
+    /** @type {(name: string, expected: string, read: Read) => void} */
     const parse = (name, expected, read) => {
+        known.push(name);
         const text = values.get(name);
         if (text === null) return;
         const members = read(text);
-        if (members) Object.assign(view, members);
-        else problems.push(`${name} is "${text.slice(0, 40)}"; it must be ${expected}`);
+        if (members && typeof members === "object") {
+            Object.assign(view, members);
+            named.push(name);
+            return;
+        }
+        const unknown = members ? `${members.slice(0, 40)} is unknown; ` : "";
+        problems.push(`${name} is "${text.slice(0, 40)}"; ${unknown}it must be ${expected}`);
     };
     /** @param {string} text */
     const numbers = (text) => text.split("/").map((part) => (part === "" ? NaN : Number(part)));
@@ -78,13 +89,16 @@ export function parseHash(hash) {
     const list = `a list of ${LAYERS.map(({ id }) => id).join(", ")}`;
     /** @param {string} id */
     const isLayer = (id) => LAYERS.some((known) => known.id === id);
+    /** The first word of a list that is no layer; null if there is none.
+     * @param {string[]} ids */
+    const unknownLayer = (ids) => ids.find((id) => !isLayer(id)) ?? null;
     parse("layers", list, (text) => {
         const layers = text.split(",");
-        return layers.every(isLayer) && { layers: inDrawingOrder(layers) };
+        return unknownLayer(layers) ?? { layers: inDrawingOrder(layers) };
     });
     parse("order", list, (text) => {
         const order = [...new Set(text.split(","))];
-        return order.every(isLayer) && { order, layers: inDrawingOrder(view.layers, order) };
+        return unknownLayer(order) ?? { order, layers: inDrawingOrder(view.layers, order) };
     });
     parse("opacity", `percentages such as ${LAYERS.slice(0, 2).map(({ id }) => `${id}:60`).join()}`, (text) => {
         const given = text.split(",").map((part) => /^([a-z]+):(\d{1,3})$/.exec(part) ?? []);
@@ -139,7 +153,11 @@ export function parseHash(hash) {
         return zoom >= 0 && zoom <= 24 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 540
             && { zoom, latitude, longitude };
     });
-    return { view, problems };
+    for (const name of new Set(values.keys())) {
+        if (known.includes(name)) continue;
+        problems.push(`${name.slice(0, 40)} is unknown; it must be one of ${known.join(", ")}`);
+    }
+    return { view, problems, named };
 }
 
 /** The hash of a view, without members at their default.

@@ -1350,6 +1350,31 @@ def bad_link(viewer):
     viewer.until("!document.querySelector('#banners').textContent.includes('This link')")
 
 
+def unknown_layer(viewer):
+    """a link with an unknown name says which, and shows the layers of a link without it, the computed field too"""
+    chosen = "[...document.querySelectorAll('#layers input:checked')].map(({ value }) => value)"
+    viewer.open()
+    viewer.until_field("-102,36,-98,40")
+    # The server's status decides the layers of a link that names none.
+    viewer.page.goto("about:blank")
+    viewer.open()
+    first = viewer.page.evaluate(chosen)
+    assert "gtg" in first, first
+    for link, words in (("layers=gtg,hexagon", 'layers is "gtg,hexagon"; hexagon is unknown; it must be a list of '),
+                        ("lyers=pireps", "lyers is unknown; it must be one of layers, ")):
+        viewer.page.goto("about:blank")
+        viewer.open(f"#{link}&map=4/39/-100")
+        viewer.eventually(lambda: words in viewer.text("#banners"))
+        viewer.eventually(lambda: viewer.page.evaluate(chosen) == first)
+        viewer.eventually(lambda: all(any(f"/tiles/{id}" in url or f",{id}" in url for url in viewer.tiles())
+                                      for id in first))
+        # Later, too, such a link shows the default.
+        viewer.page.evaluate("location.hash = '#layers=pireps&map=4/39/-100'")
+        viewer.eventually(lambda: viewer.page.evaluate(chosen) == ["pireps"])
+        viewer.page.evaluate("(link) => { location.hash = link; }", f"#{link}&map=4/39/-100")
+        viewer.eventually(lambda: words in viewer.text("#banners") and viewer.page.evaluate(chosen) == first)
+
+
 def link_during_move(viewer):
     """a link that opens while the map ends a move is kept"""
     viewer.open("#layers=hexagons")
@@ -3389,5 +3414,5 @@ ALL = [
     torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics, visible_again,
     key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
     short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
-    timeline_elsewhere, timeline_missing_tiles, status_page,
+    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer,
 ]

@@ -67,6 +67,28 @@ test("an invalid member keeps its default and is reported", () => {
     ok((parseHash(`#time=${"9".repeat(500)}`).problems[0] ?? "").length < 120, "a long value is cut");
 });
 
+test("an unknown name in a link is reported once, in the words of an invalid value", () => {
+    for (const hash of ["lyers=hexagons", "lyers=hexagons&lyers=pireps", "lyers"]) {
+        const { view, problems } = parseHash(`#${hash}`);
+        equal(problems.length, 1, hash);
+        ok(/^lyers is unknown; it must be one of layers, .*, map$/.test(problems[0] ?? ""), `${problems[0]}`);
+        equal(view, FIRST, hash);
+    }
+    const { problems } = parseHash(`#${"x".repeat(500)}=1&hours=4`);
+    ok(problems.length === 1 && problems[0].startsWith(`${"x".repeat(40)} is unknown`), `${problems}`);
+});
+
+test("a link with an unknown layer names it, and counts as one without layers", () => {
+    for (const name of ["layers", "order"]) {
+        const { view, problems, named } = parseHash(`#${name}=hexagons,nonsens,pireps&hours=4`);
+        equal(problems.length, 1);
+        ok(problems[0].startsWith(`${name} is "hexagons,nonsens,pireps"; nonsens is unknown; it must be a list of `),
+            problems[0]);
+        equal([view.layers, named], [FIRST.layers, ["hours"]]);
+    }
+    equal(parseHash("#layers=hexagons&map=x").named, ["layers"]);
+});
+
 test("a severity and all worse ones are a minimum severity; other selections are lists", () => {
     equal(severitiesOf([4, 3]), { minSeverity: 3, severities: null });
     equal(severitiesOf([]), { minSeverity: 0, severities: null });
