@@ -72,7 +72,7 @@ export class Dock {
         speed.append(...SPEEDS.map((value) => element("option", { value }, `${value}×`)));
         speed.value = "1";
         play.addEventListener("click", () => (this.#isRunning ? this.#player?.pause() : this.#play()));
-        scrubber.addEventListener("input", () => this.#scrub(Number(scrubber.value) / Number(scrubber.max)));
+        scrubber.addEventListener("input", () => this.#scrub());
         byId("step-back").addEventListener("click", () => this.#step(-1));
         byId("step-forward").addEventListener("click", () => this.#step(1));
         span.addEventListener("change", () => this.#callbacks.chosen(span.value));
@@ -133,7 +133,7 @@ export class Dock {
 
     async #loadMarks() {
         const { TimelineMarks } = await import("./timeline-marks.js");
-        return (this.#marks ??= new TimelineMarks());
+        return (this.#marks ??= new TimelineMarks(() => this.#scrub()));
     }
 
     /** Stops controlling the map. The last frame stays until `end`, so that a picture can replace it. */
@@ -263,8 +263,8 @@ export class Dock {
         if (player && !this.#isLeaving) player.play();
     }
 
-    /** @param {number} share  position in the span, from 0 to 1 */
-    async #scrub(share) {
+    async #scrub() {
+        const share = Number(scrubber.value) / Number(scrubber.max);
         this.#isScrubbing = true;
         this.#player?.pause();
         await this.#open((times) => times[Math.round(share * (times.length - 1))]);
@@ -275,15 +275,10 @@ export class Dock {
     /** @param {number} step */
     #step(step) {
         this.#player?.pause();
+        // The first frame is no step back from before it.
+        if (this.#marks?.isAtEnd(step)) return;
         const { time } = this.#view();
-        this.#open((times) => {
-            // The live frame is not the last one if the timeline has forecasts.
-            const index = time === null ? this.#marks?.liveIndex ?? times.length - 1
-                : times.findLastIndex((each) => each <= time);
-            // Between two frames, one step back leads to the earlier frame.
-            const isBetween = time !== null && times[index] !== time;
-            return times[Math.min(Math.max(index + step + (isBetween && step < 0 ? 1 : 0), 0), times.length - 1)];
-        });
+        this.#open((times) => this.#marks?.frameBeside(times, time, step) ?? times[0]);
     }
 
     async #change() {
@@ -331,16 +326,7 @@ export class Dock {
         setText(byId("frame-age"), [date, text].filter(Boolean).join(" · "));
         const next = wanted === null ? "live" : dateTime(wanted).split(" ")[3];
         setText(byId("frame-next"), (isBehind && time !== null) || this.#isWaiting ? `loading ${next}…` : "");
-        const times = this.#marks?.times;
-        let outside = "";
-        if (!this.#isScrubbing && times?.length) {
-            const index = wanted === null ? this.#marks?.liveIndex ?? 0 : times.findLastIndex((each) => each <= wanted);
-            scrubber.value = String(Math.max(0, index));
-            // The thumb is at an end of the timeline, and the picture is beyond.
-            outside = wanted === null ? "" : wanted < times[0] ? "before the span"
-                : wanted > times[times.length - 1] ? "after the span" : "";
-        }
-        scrubber.toggleAttribute("data-outside", outside !== "");
+        const outside = this.#isScrubbing ? "" : this.#marks?.place(wanted) ?? "";
         const added = this.#marks?.newAt(Number(scrubber.value)) ?? [];
         scrubber.setAttribute(
             "aria-valuetext", [

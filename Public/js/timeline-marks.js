@@ -1,8 +1,8 @@
 // @ts-check
 // Draws the frames of the timeline: a mark per frame, hours, and a row per layer with the layer's own frames. Loaded
 // after the first picture.
-import { byId, element } from "./dom.js";
-import { clockTime } from "./format.js";
+import { byId, element, setText } from "./dom.js";
+import { clockText, clockTime } from "./format.js";
 import { isField, layerName, LAYERS } from "./layers.js";
 import { getJSON } from "./server.js";
 
@@ -18,6 +18,8 @@ const COUNTED = "Bars of the whole world. Filled: cells with reports. Striped: p
 const READY_MILLISECONDS = 250;
 /** The manifests of the layers and of the picture may begin in different minutes. */
 const SKEW_MILLISECONDS = 120_000;
+
+const BACK = /^Arrow(Left|Down)$/, FORWARD = /^Arrow(Right|Up)$/;
 
 /** @typedef {{
  *     time: string, forecast?: boolean, incomplete?: boolean, product?: string, run?: string, lead?: number,
@@ -45,6 +47,75 @@ export class TimelineMarks {
     /** @type {number | null} */
     #drawing = null;
     #requests = 0;
+    /** Where the instant is if no frame has it, so that the thumb would point at another time.
+     * @type {"before" | "between" | "after" | null} */
+    #place = null;
+    /** A thumb between two frames, and the mark of an instant outside the span. */
+    #between = element("i", { className: "between" });
+    #outside = element("p", { className: "outside" });
+
+    /** @param {() => void} chosen  called if the user chooses the frame at which the thumb is already */
+    constructor(chosen) {
+        this.#scrubber.after(this.#between, this.#outside);
+        this.#scrubber.addEventListener("input", () => this.#drawPlace(null, ""));
+        // The browser reports only changes of the value.
+        this.#scrubber.addEventListener("click", () => this.#place && chosen());
+        this.#scrubber.addEventListener("keydown", (event) => {
+            const { value, max } = this.#scrubber;
+            const isChosen = this.#place && ((this.#place === "before" ? FORWARD : BACK).test(event.key)
+                || (event.key === "Home" && value === "0") || (event.key === "End" && value === max));
+            if (!isChosen) return;
+            event.preventDefault();
+            chosen();
+        });
+    }
+
+    /** Whether no frame of the span is further in a direction.
+     * @param {number} step  negative is back in time */
+    isAtEnd(step) { return this.#place === (step < 0 ? "before" : "after"); }
+
+    /** The instant of the frame beside another instant; null is live.
+     * @param {number[]} times  the instants of the frames
+     * @param {number | null} time
+     * @param {number} step  negative is back in time */
+    frameBeside(times, time, step) {
+        // The live frame is not the last one if the timeline has forecasts.
+        const index = time === null ? this.liveIndex : times.findLastIndex((each) => each <= time);
+        // Between two frames, one step back leads to the earlier frame.
+        const isBetween = time !== null && times[index] !== time;
+        return times[Math.min(Math.max(index + step + (isBetween && step < 0 ? 1 : 0), 0), times.length - 1)];
+    }
+
+    /** Shows an instant on the strip; null is live. The thumb points at no other time: between two frames it is exactly
+     * there, and outside the span a mark at the end of the strip has the time. Returns words for the latter.
+     * @param {number | null} time */
+    place(time) {
+        const { times } = this;
+        if (!times.length) return "";
+        const index = time === null ? this.liveIndex : times.findLastIndex((each) => each <= time);
+        this.#scrubber.value = String(Math.max(0, index));
+        if (time === null || times[index] === time) return this.#drawPlace(null, "");
+        const place = index < 0 ? "before" : index === times.length - 1 ? "after" : "between";
+        if (place === "between") placed(positionOf(time, times), this.#between);
+        return this.#drawPlace(place, `${clockText(time, times[Math.max(0, index)])}Z`);
+    }
+
+    /** @param {"before" | "between" | "after" | null} place
+     * @param {string} time */
+    #drawPlace(place, time) {
+        this.#place = place;
+        const isOutside = place === "before" || place === "after";
+        this.#scrubber.toggleAttribute("data-outside", isOutside);
+        this.#scrubber.toggleAttribute("data-between", place === "between");
+        this.#between.hidden = place !== "between";
+        this.#outside.hidden = !isOutside;
+        this.#outside.dataset.end = place ?? "";
+        for (const [id, end] of [["step-back", "before"], ["step-forward", "after"]]) {
+            byId(id).setAttribute("aria-disabled", String(place === end));
+        }
+        setText(this.#outside, place === "before" ? `← ${time}` : `${time} →`);
+        return isOutside ? `${place} the span` : "";
+    }
 
     /** Requests the layers' own frames and, unless a player supplies them, the frames of the timeline.
      * @param {string[]} layers

@@ -563,8 +563,9 @@ def one_time(viewer):
     clock = time.strftime("%H:%MZ", time.gmtime(start))
     viewer.eventually(lambda: viewer.text("#frame-time") == clock)
     viewer.eventually(lambda: viewer.text("#state-text") == "Past")
-    # The instant is before the timeline's first frame, so the thumb is hollow.
+    # The instant is before the timeline's first frame, so a mark has its time instead of the thumb.
     viewer.until("document.querySelector('#scrubber[data-outside]')?.ariaValueText.includes('before the span')")
+    assert viewer.text(".outside").endswith(clock), viewer.text(".outside")
     # Live works after the timeline was started at an instant.
     viewer.page.click("#play")
     viewer.until("document.querySelector('#play').dataset.playing === 'true'")
@@ -616,6 +617,63 @@ def forecast_instant(viewer):
         const times = document.querySelector("#times");
         return /^Picture \\d+ \\w+ [\\d:]+Z · 5 d 0 h ago$/.test(times.textContent) && times.offsetHeight < 26;
     }""")
+
+
+def outside_span(viewer):
+    """the timeline's thumb never points at another time than that of the map: outside the span a mark has the time"""
+    thumb = """() => {
+        const [scrubber, between, outside] = ["#scrubber", ".between", ".outside"].map(
+            (part) => document.querySelector(part));
+        if (!between) return [];
+        const strip = scrubber.getBoundingClientRect(), mark = (between.hidden ? outside : between)
+            .getBoundingClientRect();
+        const hasThumb = !scrubber.matches("[data-outside], [data-between]");
+        return [hasThumb, !between.hidden, !outside.hidden && outside.textContent,
+            ((mark.left + mark.right) / 2 - strip.left) / strip.width];
+    }"""
+
+    def shown(has_thumb, is_between, words):
+        found = viewer.page.evaluate(thumb)
+        return found[:2] == [has_thumb, is_between] and (found[2] is words or bool(words) and re.fullmatch(
+            words, found[2] or ""))
+
+    def stamp(seconds):
+        return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) // 3600 * 3600 + seconds))
+
+    # Half an hour after a whole hour lies between two frames, whose distance is two hours.
+    viewer.open(f"#layers=hexagons&span=-24h&time={stamp(-5.5 * 3600)}")
+    viewer.eventually(lambda: shown(False, True, False))
+    place = viewer.page.evaluate(thumb)[3]
+    assert 0.70 < place < 0.82, place
+    # One frame back is the frame before, also with the arrow key.
+    viewer.page.focus("#scrubber")
+    before = int(viewer.page.input_value("#scrubber"))
+    viewer.page.keyboard.press("ArrowLeft")
+    viewer.eventually(lambda: shown(True, False, False))
+    assert int(viewer.page.input_value("#scrubber")) == before
+    for link, words, stay, move, index in (
+            (f"span=-2h&time={stamp(-30 * 3600)}", r"← \d+ \w+ \d\d:00Z", "#step-back", "ArrowRight", 0),
+            (f"span=-1h&time={stamp(6 * 3600)}", r"(\d+ \w+ )?\d\d:00Z →", "#step-forward", "ArrowLeft", 12)):
+        viewer.page.goto("about:blank")
+        viewer.open(f"#layers=hexagons,hazards&{link}")
+        viewer.eventually(lambda: shown(False, False, words))
+        # The first frame is no step back from before it.
+        chosen = viewer.hash()
+        assert viewer.page.get_attribute(stay, "aria-disabled") == "true"
+        viewer.page.click(stay, force=True)
+        assert viewer.hash() == chosen
+        # The end of the strip is chosen, though the slider's value stays the same.
+        viewer.page.focus("#scrubber")
+        viewer.page.keyboard.press(move)
+        viewer.eventually(lambda: shown(True, False, False))
+        viewer.eventually(lambda: int(viewer.page.input_value("#scrubber")) == index)
+        viewer.until_shown()
+    # A shorter span leaves the chosen time of a picture outside.
+    viewer.page.goto("about:blank")
+    viewer.open(f"#layers=hexagons&span=-24h&time={stamp(-6 * 3600)}")
+    viewer.eventually(lambda: viewer.page.evaluate(thumb)[2:3] == [False])
+    viewer.page.select_option("#span", "-1h")
+    viewer.eventually(lambda: shown(False, False, r"← (\d+ \w+ )?\d\d:00Z"))
 
 
 def timeline_ahead(viewer):
@@ -3414,5 +3472,5 @@ ALL = [
     torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics, visible_again,
     key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
     short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
-    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer,
+    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span,
 ]
