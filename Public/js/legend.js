@@ -74,8 +74,6 @@ export class Legend {
         this.#wanted = wanted;
         document.body.dataset.theme = theme;
         this.#mark();
-        import("./legend-symbols.js").then(({ showSymbols }) => showSymbols(this.#symbols, view.layers, id, theme))
-            .catch(() => {});
     }
 
     /** Names the turbulence field that the map shows; null for none.
@@ -97,6 +95,9 @@ export class Legend {
 
     #mark() {
         const view = this.#view;
+        const { theme } = document.body.dataset;
+        if (view) import("./legend-symbols.js").then(({ showSymbols }) =>
+            showSymbols(this.#symbols, view.layers, this.#style, `${theme}`, this.#entries)).catch(() => {});
         // An area of thunderstorms or wind shear has no severity, so no filter for severities selects it.
         this.#unrated.hidden = !(view && (view.severities || view.minSeverity > 0) && view.layers.some(isArea));
         for (const item of this.#root.querySelectorAll("[data-severity]")) {

@@ -783,6 +783,42 @@ def counted_forecasts(viewer):
     assert "own scale" in viewer.page.get_attribute("#scale .hours b[title]", "title")
 
 
+def timeline_key(viewer):
+    """at every size the legend explains the bars and the line of the timeline, with samples of their colours"""
+    viewer.open("#layers=hexagons,gtg&map=4/39/-100")
+    viewer.until("document.querySelectorAll('#marks span').length > 3")
+    viewer.eventually(lambda: viewer.page.locator(".timeline-key i").count() == 3)
+    samples = """() => [".timeline-key .count", ".timeline-key .lacks"].map((part) => {
+        const { backgroundColor, borderBottomColor } = getComputedStyle(document.querySelector(part));
+        return part.endsWith("count") ? backgroundColor : borderBottomColor;
+    })"""
+    for scheme in ("light", "dark"):
+        viewer.page.emulate_media(color_scheme=scheme)
+        fill, warn = viewer.page.evaluate("""() => {
+            const probe = document.createElement("span");
+            document.body.append(probe);
+            return [document.querySelector("#legend [data-severity='3'] path").getAttribute("fill"), "var(--warn)"].map(
+                (colour) => {
+                    probe.style.color = colour;
+                    return getComputedStyle(probe).color;
+                });
+        }""")
+        viewer.eventually(lambda: viewer.page.evaluate(samples) == [fill, warn])
+        for width, height in SIZES:
+            viewer.page.set_viewport_size({"width": width, "height": height})
+            # In small windows the settings are a sheet over the legend.
+            if not viewer.page.is_visible("#legend"):
+                viewer.page.click("#toggle")
+            viewer.eventually(lambda: viewer.page.is_visible("#legend"))
+            text = " ".join(viewer.text(".timeline-key").split())
+            assert re.match("Timeline: .*moderate or worse.* incomplete", text), (width, height, text)
+            assert viewer.page.is_visible(".timeline-key .count") and viewer.page.is_visible(".timeline-key .lacks")
+    # Without a field no bar is striped.
+    viewer.eventually(lambda: viewer.page.is_visible(".timeline-key .striped"))
+    viewer.page.evaluate("location.hash = '#layers=hexagons&map=4/39/-100'")
+    viewer.eventually(lambda: not viewer.page.is_visible(".timeline-key .striped"))
+
+
 def slow_tiles(viewer):
     """while the tiles of a frame load, the page shows the time of the visible pixels"""
     viewer.open()
@@ -3472,5 +3508,5 @@ ALL = [
     torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics, visible_again,
     key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
     short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
-    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span,
+    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, timeline_key,
 ]
