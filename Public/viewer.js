@@ -133,7 +133,7 @@ async function start() {
     Object.assign(window, { billow: { map } });
 
     /** @type {typeof import("./js/sources.js").showSources} */
-    let showSources = () => {};
+    let showSources = () => false;
     /** @type {typeof import("./js/origin-filters.js").showOriginFilters} */
     let showOriginFilters = () => {};
     Promise.all([import("./js/sources.js"), import("./js/origin-filters.js")]).then(([sources, origins]) => {
@@ -161,11 +161,12 @@ async function start() {
         markMissing();
         const moment = pictureState(knowledge);
         if (isOutOfStep()) renewSoon();
+        knowledge.lacksSource = showSources(
+            knowledge.server, contact.problem !== null, shownView(knowledge).layers);
         status.show(knowledge);
         setText(legend.edges, edgeText(knowledge));
         showCardTimes();
         dock.show(moment, refused !== null);
-        showSources(knowledge.server, contact.problem !== null);
         showOriginFilters(view, knowledge.server, change);
         map.getContainer().setAttribute("aria-busy", String(isBusy()));
     };

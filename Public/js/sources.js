@@ -9,10 +9,12 @@ import { sourceState } from "./source-state.js";
 const root = byId("sources");
 const layers = byId("layers");
 
-/** Shows the sources and layers of `/status`.
+/** Shows the sources and layers of `/status`. Returns whether the list calls a source of some layers late or worse.
  * @param {Billow.Status | null} server  null before the first response
- * @param {boolean} isLost  whether contact with the server is lost; `server` is then the last known status */
-export function showSources(server, isLost) {
+ * @param {boolean} isLost  whether contact with the server is lost; `server` is then the last known status
+ * @param {string[]} shown  the layers on the map
+ * @returns {boolean} */
+export function showSources(server, isLost, shown) {
     const sources = server?.sources ?? [];
     const rows = sources.map((source) => row(source, isLost));
     if (!server) rows.push(element("li", { className: "note" }, "Loading…"));
@@ -28,6 +30,8 @@ export function showSources(server, isLost) {
         label.toggleAttribute("data-stale", stale);
         setText(label.querySelector("small"), text);
     }
+    return sources.some((source) => ["warn", "bad"].includes(sourceState(source)[0])
+        && (source.layers?.some((id) => shown.includes(id)) ?? true));
 }
 
 /** @param {Billow.SourceStatus} source

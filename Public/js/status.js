@@ -24,14 +24,14 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
  *     contact: { since: number | null, problem: string | null, isSilent?: boolean },
  *     extent: (number | null)[] | null,
  *     problems: Map<string, string>,
- *     missing?: number, isEmpty?: boolean,
+ *     missing?: number, isEmpty?: boolean, lacksSource?: boolean,
  * } & import("./picture-state.js").OnMap} Knowledge
  *
  * `billow` is the member of the TileJSON, `server` is `/status`. `contact` has the time of the server's last response,
  * by its clock, the reason if contact is lost, and whether that is being checked. `extent` contains the first and the
  * last instant with a picture.
  * `problems` contains other failures: subject → text. `missing` is the number of hatched places without a picture,
- * because it could not be loaded. */
+ * because it could not be loaded. `lacksSource` is true if the list of sources calls one of the map's late or worse. */
 
 /** @param {Billow.View} view
  * @returns {Knowledge} */
@@ -279,20 +279,22 @@ function brokenSources(server) {
     return `Unreachable sources: ${reasons.join("; ")}.`;
 }
 
-/** The text at the top and its level.
+/** The text at the top and its level. It never looks better than the banners, the legend and the list of sources.
  * @param {Knowledge} knowledge
  * @param {Map<string, { level: string }>} wanted */
 export function stateOf(knowledge, wanted) {
     const worst = [...wanted.values()].reduce((level, banner) => Math.max(level, LEVELS.indexOf(banner.level)), 0);
     if (worst >= LEVELS.indexOf("bad")) return { level: "bad", text: wanted.has("contact") ? "No contact" : "Problem" };
     const { isLive, isForecast, isPlaying, isBehind, isOld } = pictureState(knowledge);
-    const hasWarning = worst >= LEVELS.indexOf("warn");
+    const warning = worst >= LEVELS.indexOf("warn") ? "with a warning" : edgesOf(knowledge).length ? "incomplete"
+        : knowledge.lacksSource ? "source missing" : null;
+    const hasWarning = warning !== null;
     if (isBehind) return { level: "wait", text: "Loading…" };
     if (isPlaying) return { level: hasWarning ? "warn" : "past", text: "Playing" };
     if (isLive && knowledge.contact.isSilent) return { level: "wait", text: "Checking contact…" };
     if (isOld) return { level: "warn", text: "Old picture" };
     if (!isLive) return { level: hasWarning ? "warn" : "past", text: isForecast ? "Forecast" : "Past" };
-    return hasWarning ? { level: "warn", text: "Live, with a warning" } : { level: "good", text: "Live" };
+    return hasWarning ? { level: "warn", text: `Live, ${warning}` } : { level: "good", text: "Live" };
 }
 
 /** The time of the picture and its age. The age of the newest data is only that of a live picture.

@@ -459,6 +459,26 @@ def filtered_frame(viewer):
         viewer.eventually(lambda: re.search(r" is for .*Z\. The map plays on\.", viewer.text(f"#{part}-time")))
 
 
+def late_source(viewer):
+    """while the list of sources calls one of the map's layers failing or late, the header does not say Live alone"""
+    layers = []
+
+    def fail(status):
+        for source in status["sources"]:
+            if source.get("layers") == layers:
+                source["state"] = "failing"
+
+    viewer.change_answer("**/status", fail)
+    viewer.open("#layers=hexagons&map=5/39/-96")
+    viewer.eventually(lambda: viewer.text("#state-text") == "Live")
+    sources = viewer.page.request.get(f"{viewer.base}/status?f=json").json()["sources"]
+    layers.extend(next(source["layers"] for source in sources if "hexagons" in source.get("layers", [])))
+    viewer.page.evaluate("dispatchEvent(new Event('online'))")
+    viewer.eventually(lambda: "failing" in viewer.text("#sources"))
+    viewer.eventually(lambda: viewer.text("#state-text").startswith("Live, "))
+    assert viewer.page.get_attribute("#state", "data-level") == "warn"
+
+
 def steps_from_live(viewer):
     """one step from Live leads to the frame beside the live one, also if the timeline has forecasts"""
     viewer.open()
@@ -540,10 +560,12 @@ def field_in_view(viewer):
     viewer.jump("{ zoom: 6.2 }")
     viewer.until("!document.querySelector('#banners').textContent.includes('INCOMPLETE')")
     viewer.eventually(lambda: "Hatched" not in viewer.text("#legend"))
-    # A grid always ends somewhere, so its edge is no warning.
+    # A grid always ends somewhere, so its edge has no banner. The header is no better than the legend.
     viewer.jump("{ zoom: 3.5 }")
     viewer.eventually(lambda: "Hatched: no GTG, which may hide turbulence." in viewer.text("#legend"))
-    viewer.eventually(lambda: viewer.text("#state-text") == "Live" and "INCOMPLETE" not in viewer.text("#banners"))
+    viewer.eventually(lambda: viewer.text("#state-text") == "Live, incomplete")
+    assert viewer.page.get_attribute("#state", "data-level") == "warn"
+    assert "INCOMPLETE" not in viewer.text("#banners"), viewer.text("#banners")
     viewer.jump("{ zoom: 2 }")
     viewer.until("document.querySelector('#banners').textContent.includes('GTG does not cover the whole map')")
     # Hours ahead there is a field too.
@@ -3508,5 +3530,5 @@ ALL = [
     torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics, visible_again,
     key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
     short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
-    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, timeline_key,
+    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, timeline_key, late_source,
 ]

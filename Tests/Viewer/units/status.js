@@ -1,5 +1,6 @@
 // @ts-check
 import { sourceState as stateOfSource } from "/js/source-state.js";
+import { showSources } from "/js/sources.js";
 import { banners, edgeText, emptyKnowledge, stateOf, timesOf } from "/js/status.js";
 import { isEmpty } from "/js/missing-areas.js";
 import { drawnView } from "/js/picture-request.js";
@@ -179,14 +180,38 @@ test("the banner of incomplete data names the layers that lack data in view, if 
     ok(both.includes("GTG does not cover the whole map") && both.includes("missing from this picture: Hexagons"), both);
 });
 
-test("the legend names a field that ends at the edge of the view, and a banner all other lacks", () => {
+test("the header is no better than the list of sources, in the live picture and in past ones", () => {
+    equal(shown({ lacksSource: true }).state, { level: "warn", text: "Live, source missing" });
+    equal(shown({ lacksSource: false }).state, { level: "good", text: "Live" });
+    const view = { ...parseHash("").view, time: FRAME.time };
+    equal(shown({ view, lacksSource: true, frame: { ...FRAME, incomplete: false } }).state,
+        { level: "warn", text: "Past" });
+    equal(shown({ lacksSource: true, billow: { unknown: true } }).state.text, "Live, with a warning");
+});
+
+test("the list of sources tells whether one of the layers on the map is late or worse", () => {
+    const update = "PT1M";
+    /** @param {number} minutes */
+    const received = (minutes) => new Date(now() - minutes * 60_000).toISOString();
+    /** @param {object} difference */
+    const isLacking = (difference) => showSources({ layers: {}, sources: [
+        { id: "awc", kind: "awc", state: "waiting", update, lastSuccess: received(1), ...difference },
+    ] }, false, ["hexagons"]);
+    const states = [{}, { lastSuccess: received(9) }, { state: "failing" }, { stale: true }, { state: "stopped" }];
+    equal(states.map(isLacking), [false, true, true, true, false]);
+    equal([["traffic"], ["traffic", "hexagons"]].map((layers) => isLacking({ state: "failing", layers })),
+        [false, true], "only the layers on the map count");
+    equal(showSources(null, false, []), false);
+});
+
+test("the legend names a field that ends at the edge of the view, and the header and banners name all lacks", () => {
     const billow = { ...knowing({}).billow, incomplete: true };
     const { pictures } = knowing({}), { current } = pictures;
     ok(current, "there is a picture");
     const hatched = { ...pictures, current: { ...current, incomplete: true, hasField: true } };
     const lacking = Object.assign(["gtg"], { edges: ["gtg"] });
     const edge = { billow, pictures: hatched, lacking };
-    equal([shown(edge).keys, shown(edge).state.text], [[], "Live"]);
+    equal([shown(edge).keys, shown(edge).state], [[], { level: "warn", text: "Live, incomplete" }]);
     equal(edgeText(knowing(edge)), "Hatched: no GTG, which may hide turbulence.");
     // Without a hatch, nobody sees where the field ends.
     const bare = { ...edge, pictures: { ...pictures, current: { ...current, incomplete: true, hasField: false } } };
