@@ -151,13 +151,23 @@ function withoutForecast({ layers }) {
     return observed.length ? ` No observations for this time yet: ${observed.map(({ name }) => name).join(", ")}.` : "";
 }
 
+/** Now, for `shortTime`. It is no instant beside a picture of another day, where a time without its day would be read
+ * as of that day.
+ * @param {Knowledge} knowledge */
+function nearOf(knowledge) {
+    const time = pictureState(knowledge).time ?? now();
+    return shortTime(time, now()) === clockTime(time) ? now() : NaN;
+}
+
 /** @param {Knowledge} knowledge */
-function lostContact({ contact: { since: contact, problem }, view }) {
+function lostContact(knowledge) {
+    const { contact: { since: contact, problem }, view } = knowledge;
     const staleLayers = contact !== null && now() - contact > LOST_CONTACT_MILLISECONDS;
     if (!problem && !staleLayers) return null;
     const reason = problem ?? "no response";
     if (contact === null) return `No response from the server yet: ${reason}.`;
-    const since = `No contact with the server since ${shortTime(contact, now())} (${age(now() - contact)}): ${reason}.`;
+    const time = shortTime(contact, nearOf(knowledge));
+    const since = `No contact with the server since ${time} (${age(now() - contact)}): ${reason}.`;
     return view.time === null ? `${since} The map is not updating.` : since;
 }
 
@@ -201,7 +211,7 @@ function staleData(knowledge) {
         if (received === null) {
             return `No data has been received yet for ${names || "this view"}. An empty map does not mean smooth air.`;
         }
-        const last = `${shortTime(received, now())}, ${age(now() - received)} ago`;
+        const last = `${shortTime(received, nearOf(knowledge))}, ${age(now() - received)} ago`;
         // A field is stale when its next run is overdue, however lately its source answered.
         const isOverdue = staleLayers.length > 0 && staleLayers.every(isField);
         const reason = isOverdue ? "A newer field is overdue. Last answer" : "Last received";
@@ -221,10 +231,9 @@ function staleData(knowledge) {
  * @param {Knowledge} knowledge */
 function incompleteData(knowledge) {
     const { billow, server, absent = [] } = knowledge;
-    const { incomplete, isPlaying, time } = pictureState(knowledge);
+    const { incomplete, isPlaying } = pictureState(knowledge);
     if (!incomplete) return null;
-    // Beside a picture of another day, a time without its day would be read as of that day.
-    const near = shortTime(time ?? now(), now()) === clockTime(time ?? now()) ? now() : NaN;
+    const near = nearOf(knowledge);
     // One request for all layers of a playing timeline names none.
     const inView = lackingOf(knowledge);
     const known = isPlaying && inView?.length ? null : inView;

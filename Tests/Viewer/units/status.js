@@ -278,6 +278,19 @@ test("stale data has a banner with layers and age, and missing data is not smoot
     );
 });
 
+test("beside a picture of another day, banners of stale data and of lost contact have the day of their times", () => {
+    const stale = { ...knowing({}).billow, stale: true };
+    /** @param {number} time  of the picture */
+    const texts = (time) => {
+        const { found } = shown({
+            billow: stale, frame: { ...FRAME, time }, contact: { since: now(), problem: "no response" },
+        });
+        return ["stale", "contact"].map((key) => found.get(key)?.text ?? "");
+    };
+    for (const text of texts(now() - 3 * 86_400_000)) ok(/\d+ \w+ \d{4} \d\d:\d\d(:\d\d)?Z/.test(text), text);
+    for (const text of texts(now())) ok(/ \d\d:\d\d:\d\dZ/.test(text) && !/\d{4}/.test(text), text);
+});
+
 test("the banner of simulated data comes first", () => {
     const { keys, state } = shown({
         billow: {
