@@ -95,6 +95,29 @@ test("the card lists the field's values, the most severe first, and missing valu
     });
 });
 
+test("the card counts the values that it leaves out, one or several", async () => {
+    /** @param {number} count */
+    const lastNote = async (count) => {
+        const features = Array.from({ length: count }, (_, index) => ({
+            geometry: {},
+            properties: { ...NOWCAST, altitude: 30_000 + 1_000 * index, edr: 0.5 - index / 100, severity: 3 },
+        }));
+        /** @type {HTMLElement | undefined} */
+        let section;
+        await withResponses(() => json({ features }), async () => {
+            [section] = await fieldSections(FIRST, -97.5, 35, new AbortController().signal);
+        });
+        const lines = section?.querySelectorAll("li").length ?? 0;
+        return [count - lines, section?.lastElementChild?.textContent];
+    };
+    const [, most] = await lastNote(3);
+    ok(!/lower value/.test(`${most}`), `all values are listed: ${most}`);
+    const [many, words] = await lastNote(20);
+    ok(Number(many) > 1, `${many} are left out`);
+    equal(words, `and ${many} lower values`);
+    equal(await lastNote(20 - Number(many) + 1), [1, "and 1 lower value"]);
+});
+
 test("a click beside a worse cell of the field means that cell, within 12 pixels", async () => {
     /** A cell east of the place. A pixel has 0.044 degrees at zoom 4.
      * @param {number} east
