@@ -5,11 +5,12 @@ import { byId } from "./dom.js";
 /** Narrow or low windows: the settings are a sheet, the legend is a strip. viewer.css has the same limits. */
 export const COMPACT = matchMedia("(max-width: 900px), (max-height: 560px)");
 
-/** Sets --top, --dock, --legend and --card-height to the heights of the cards at the edges, and updates them when they
- * change. */
+/** Sets --top, --banners, --dock, --legend and --card-height to the heights of the cards at the edges, and updates them
+ * when they change. */
 export function measureCards() {
     const cards = {
-        "--top": byId("top"), "--dock": byId("dock"), "--legend": byId("legend"), "--card-height": byId("right"),
+        "--top": byId("top"), "--banners": byId("banners"), "--dock": byId("dock"), "--legend": byId("legend"),
+        "--card-height": byId("right"),
     };
     // The browser calls back after its first layout, and before it paints.
     const measure = () => {

@@ -1,11 +1,24 @@
 // @ts-check
-// Groups of controls with one tab stop each, as toolbars of WAI-ARIA: arrow keys, Home and End move within a group. The
-// page loads this module after the first picture.
+// Groups of controls with one tab stop each, as toolbars of WAI-ARIA: arrow keys, Home and End move within a group. And
+// the sign that the settings reach further down. The page loads this module after the first picture.
 import { byId } from "./dom.js";
 
 /** Key → the step to another control.
  * @type {Record<string, number>} */
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+
+/** Less than this below the lower edge of the panel is its padding. */
+const MORE_PIXELS = 12;
+
+/** Marks a panel while it can be scrolled further down.
+ * @param {HTMLElement} panel */
+function markMore(panel) {
+    const mark = () => panel.classList.toggle("has-more",
+        panel.scrollHeight - panel.clientHeight - panel.scrollTop > MORE_PIXELS);
+    panel.addEventListener("scroll", mark, { passive: true });
+    const observer = new ResizeObserver(mark);
+    for (const part of [panel, ...panel.children]) observer.observe(part);
+}
 
 /** Makes toolbars of the page's groups, and leaves out buttons that do nothing yet. */
 export function makeToolbars() {
@@ -14,6 +27,7 @@ export function makeToolbars() {
     toolbar(byId("layers"), "input", "Layers");
     toolbar(byId("legend"), "ul button", "Severities on the map", "ul");
     toolbar(byId("player"), "button", "Play", "", byId("play"));
+    markMore(byId("settings"));
     for (const id of ["route", "flight"]) skipIdleButton(byId(`${id}-form`), byId(`${id}-text`, HTMLInputElement));
 }
 

@@ -841,6 +841,47 @@ def timeline_key(viewer):
     viewer.eventually(lambda: not viewer.page.is_visible(".timeline-key .striped"))
 
 
+def more_settings(viewer):
+    """while the settings reach further down than the panel, a sign says so, and goes at their end"""
+    viewer.page.set_viewport_size({"width": 1024, "height": 768})
+    viewer.open("#layers=hexagons")
+    panel = """() => {
+        const { scrollHeight, clientHeight, scrollTop } = document.querySelector("#settings");
+        return scrollHeight - clientHeight - scrollTop;
+    }"""
+    is_shown = "getComputedStyle(document.querySelector('#settings'), '::after').content !== 'none'"
+    assert viewer.page.evaluate(panel) > 8, "the settings are longer than their panel"
+    viewer.until(is_shown)
+    viewer.page.evaluate("document.querySelector('#settings').scrollTo(0, 1e6)")
+    viewer.until(f"!({is_shown})")
+    viewer.until(f"({panel})() <= 1")
+    viewer.page.evaluate("document.querySelector('#settings').scrollTo(0, 0)")
+    viewer.until(is_shown)
+    viewer.page.set_viewport_size({"width": 1440, "height": 2000})
+    viewer.until(f"!({is_shown})")
+
+
+def symbols_beside_banners(viewer):
+    """the opened other symbols of the legend cover no banner and no card"""
+    viewer.lack_data()
+    viewer.page.set_viewport_size({"width": 1440, "height": 900})
+    earlier = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) // 60 * 60 - 3600))
+    layers = "hexagons,gtg,hazards,pireps,traffic,tracks"
+    viewer.open(f"#layers={layers}&map=4/39/-100&time={earlier}")
+    viewer.eventually(lambda: viewer.page.locator(".banner").count() >= 2)
+    viewer.page.click(".symbols summary")
+    viewer.until("document.querySelector('.symbols img').naturalHeight > 0")
+    for height in (900, 700, 600):
+        viewer.page.set_viewport_size({"width": 1440, "height": height})
+        viewer.until("""() => {
+            const image = document.querySelector(".symbols img").getBoundingClientRect();
+            return image.height > 100 && [...document.querySelectorAll(".banner, .dock, .bar")].every((card) => {
+                const { left, right, top, bottom } = card.getBoundingClientRect();
+                return right <= image.left || left >= image.right || bottom <= image.top || top >= image.bottom;
+            });
+        }""")
+
+
 def slow_tiles(viewer):
     """while the tiles of a frame load, the page shows the time of the visible pixels"""
     viewer.open()
@@ -3531,4 +3572,5 @@ ALL = [
     key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
     short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
     timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, timeline_key, late_source,
+    more_settings, symbols_beside_banners,
 ]
