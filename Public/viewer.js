@@ -148,7 +148,8 @@ async function start() {
     /** Marks the places without a picture. A first picture is complete, and covers the map. */
     const markMissing = () => {
         if (firstPicture.current) return;
-        const rasters = dock.states ? [dock.states] : pictures.current?.parts.map(({ states }) => states) ?? [];
+        const rasters = dock.states ? [dock.states]
+            : pictures.current?.parts.map((part) => missing.statesOf(part)) ?? [];
         const hasNothing = knowledge.isEmpty = isEmpty(knowledge);
         missing.show(hasNothing ? [...rasters, new Map()] : rasters, refused !== null || hasNothing);
         knowledge.missing = missing.failed;

@@ -2,11 +2,12 @@
 // Marks the places on the map that have no picture: a place without a picture looks like smooth air. Pictures and
 // frames only report the states of their tiles. This module alone decides which places to mark, and draws the marks.
 import { MISSING } from "./basemap.js";
+import { contact } from "./contact.js";
 import { isMarkedIncomplete, shownView } from "./picture-state.js";
 import { isTooEarly } from "./status.js";
 import { latitudeAt, mercator } from "./visible-tiles.js";
 
-/** The state of a tile on the map. A tile without a state was not requested.
+/** The state of a tile. A loaded one is on the map. A tile without a state was not requested.
  * @typedef {"loading" | "loaded" | "failed"} TileState */
 
 /** The states of the tiles of one raster, by "z/x/y".
@@ -15,17 +16,19 @@ import { latitudeAt, mercator } from "./visible-tiles.js";
 /** A place without a picture. It is a tile of any zoom.
  * @typedef {{ z: number, x: number, y: number, state: TileState | undefined }} MissingPlace */
 
-/** Tiles usually arrive before this. Hatches that appear for a moment would only distract. */
+/** Tiles usually arrive before this. Hatches that appear for a moment would only distract. Without the server, saved
+ * tiles arrive sooner, and others never. */
 const LOADING_MILLISECONDS = 1_500;
+const SAVED_MILLISECONDS = 400;
 const MAX_ZOOM = 14;
 
-/** The places of a window that a raster does not draw. A failed tile is drawn if a coarser one is loaded, because the
- * map then requests that. While a tile loads, the map may have dropped the coarser one.
+/** The places of a window that a raster does not draw. A tile that loads or has failed is drawn where the map still has
+ * a coarser one or finer ones.
  * @param {{ z: number, x: number, y: number }[]} places  the tiles that cover the window
  * @param {TileStates} states
  * @returns {MissingPlace[]} */
 export function missingPlaces(places, states) {
-    /** The tiles that contain a smaller one with a state.
+    /** The tiles that contain a smaller one on the map.
      * @type {Set<string>} */
     const containers = new Set();
     for (const [key, state] of states) {
@@ -47,13 +50,12 @@ export function missingPlaces(places, states) {
     /** @type {(z: number, x: number, y: number) => MissingPlace[]} */
     const missing = (z, x, y) => {
         const key = `${z}/${x}/${y}`;
-        const own = states.get(key), state = own === "loading" ? own : coarser(z, x, y) ?? own;
-        if (own === "loaded" || state === "loaded") return [];
-        // The frames of another zoom were not requested here, and cover a part of this place.
-        if (own === undefined && containers.has(key)) {
+        const own = states.get(key), above = coarser(z, x, y);
+        if (own === "loaded" || above === "loaded") return [];
+        if (containers.has(key)) {
             return [0, 1, 2, 3].flatMap((part) => missing(z + 1, 2 * x + (part & 1), 2 * y + (part >> 1)));
         }
-        return [{ z, x, y, state }];
+        return [{ z, x, y, state: own ?? above }];
     };
     return places.flatMap(({ z, x, y }) => missing(z, x, y));
 }
@@ -75,8 +77,24 @@ export class MissingAreas {
     /** The number of marked places of which a tile could not be loaded. */
     failed = 0;
 
-    /** @param {Pick<maplibregl.Map, "getBounds" | "getZoom" | "getSource">} map */
+    /** @param {Pick<maplibregl.Map, "getBounds" | "getZoom" | "getSource" | "style">} map */
     constructor(map) { this.#map = map; }
+
+    /** The states of a raster's tiles, of which those on the map are loaded. Only the library knows these: it scales
+     * older tiles while others load, and drops tiles that are out of view.
+     * @param {{ id: string, states: TileStates }} raster
+     * @returns {TileStates} */
+    statesOf({ id, states }) {
+        const cache = this.#map.style?.sourceCaches?.[id];
+        if (!cache) return states;
+        /** @type {Map<string, TileState>} */
+        const found = new Map([...states].filter(([, state]) => state !== "loaded"));
+        for (const key of cache.getRenderableIds()) {
+            const { z, x, y } = cache.getTileByID(key).tileID.canonical;
+            found.set(`${z}/${x}/${y}`, "loaded");
+        }
+        return found;
+    }
 
     /** Marks each place in view that one of the rasters does not draw. Without rasters, this is the whole map.
      * @param {TileStates[]} rasters
@@ -84,6 +102,8 @@ export class MissingAreas {
     show(rasters, isRefused) {
         const places = placesIn(this.#map.getBounds(), this.#map.getZoom());
         const time = performance.now();
+        const isReached = contact.problem === null && !contact.isSilent;
+        const patience = isReached ? LOADING_MILLISECONDS : SAVED_MILLISECONDS;
         const since = this.#since;
         this.#since = new Map();
         this.failed = 0;
@@ -94,7 +114,7 @@ export class MissingAreas {
                 const key = `${z}/${x}/${y}`;
                 const start = since.get(key) ?? time;
                 this.#since.set(key, start);
-                return time - start >= LOADING_MILLISECONDS;
+                return time - start >= patience;
             });
         const unique = new Map(marked.map((place) => [`${place.z}/${place.x}/${place.y}`, place]));
         const shown = [...unique.keys()].sort().join();

@@ -2385,6 +2385,41 @@ def missing_tiles(viewer):
     viewer.eventually(lambda: viewer.is_hatched(-88, 38) and viewer.is_hatched(-92, 38))
 
 
+def scaled_tiles(viewer):
+    """while the server is silent, a zoom shows older tiles scaled, and only places without any are hatched"""
+    held = []
+
+    def release():
+        viewer.page.unroute("**/tiles/**/*.png*")
+        for route in held:
+            # The page may have ended the request.
+            with contextlib.suppress(Exception):
+                route.continue_()
+        held.clear()
+
+    viewer.open("#layers=hexagons,pireps&map=5/39/-96")
+    viewer.page.route("**/tiles/**/*.png*", lambda route: held.append(route))
+    for zoom in (6, 7):
+        viewer.jump(f"{{ zoom: {zoom} }}")
+        viewer.eventually(lambda: held)
+        # The old tiles stay, and a hatch would take seconds to come.
+        for _ in range(12):
+            viewer.page.wait_for_timeout(250)
+            assert not viewer.is_hatched(-96, 39), zoom
+    # No tile is there for another place. Zoomed out, the map still has those of the middle.
+    viewer.jump("{ center: [40, 50] }")
+    viewer.eventually(lambda: viewer.is_hatched(40, 50))
+    viewer.jump("{ center: [-96, 39], zoom: 5 }")
+    release()
+    viewer.eventually(lambda: not viewer.is_hatched(-96, 39))
+    viewer.until_shown()
+    viewer.page.route("**/tiles/**/*.png*", lambda route: held.append(route))
+    viewer.jump("{ zoom: 3.2 }")
+    viewer.eventually(lambda: viewer.is_hatched(-70, 39))
+    assert not viewer.is_hatched(-96, 39)
+    release()
+
+
 def resting(viewer):
     """a hidden page sends no requests, and is live again as soon as it is visible"""
     viewer.open("#layers=hexagons")
@@ -3572,5 +3607,5 @@ ALL = [
     key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
     short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
     timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, timeline_key, late_source,
-    more_settings, symbols_beside_banners,
+    more_settings, symbols_beside_banners, scaled_tiles,
 ]

@@ -62,8 +62,15 @@ declare namespace maplibregl {
         getNorth(): number;
     }
 
+    /** The library's own list of the tiles of a source, which has no documentation. */
+    interface SourceCache {
+        getRenderableIds(): string[];
+        getTileByID(id: string): { tileID: { canonical: { z: number; x: number; y: number } } };
+    }
+
     class Map {
         constructor(options: MapOptions);
+        style?: { sourceCaches?: Record<string, SourceCache> };
         getBounds(): Bounds;
         project(place: LngLatLike): { x: number; y: number };
         touchZoomRotate: Handler;

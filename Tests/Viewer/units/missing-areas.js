@@ -1,4 +1,5 @@
 // @ts-check
+import { recordNoResponse, recordResponse } from "/js/contact.js";
 import { MissingAreas, missingPlaces } from "/js/missing-areas.js";
 import { equal, ManualTime, test } from "../harness.js";
 
@@ -21,15 +22,18 @@ test("a place without a loaded tile is missing, unless a coarser tile is there",
     equal(missing("5/8/11", {}), ["5/8/11 undefined"]);
 });
 
-test("while a tile loads, a coarser one may be off the map", () => {
-    equal(missing("5/8/11", { "5/8/11": "loading", "4/4/5": "loaded" }), ["5/8/11 loading"]);
+test("while a tile loads, or after it failed, a coarser one or finer ones on the map take its place", () => {
+    equal(missing("5/8/11", { "5/8/11": "loading", "4/4/5": "loaded" }), []);
+    equal(missing("5/8/11", { "5/8/11": "loading" }), ["5/8/11 loading"]);
+    equal(missing("4/4/5", { "4/4/5": "loading", "5/8/10": "loaded", "5/9/10": "loaded", "5/8/11": "loaded" }),
+        ["5/9/11 undefined"]);
 });
 
 test("of a place that was not requested, only the parts without smaller tiles are missing", () => {
     equal(missing("4/4/5", { "5/8/10": "loaded", "5/9/10": "loaded", "5/8/11": "failed" }),
         ["5/8/11 failed", "5/9/11 undefined"]);
-    equal(missing("4/4/5", { "4/4/5": "failed", "5/8/10": "loaded" }), ["4/4/5 failed"],
-        "the map may have dropped the smaller ones");
+    equal(missing("4/4/5", { "4/4/5": "failed", "5/8/10": "loaded" }),
+        ["5/9/10 failed", "5/8/11 failed", "5/9/11 failed"]);
 });
 
 /** A map of a window over the tiles 5/7/11 to 5/8/12. */
@@ -49,6 +53,21 @@ class FakeMap {
         };
     }
 }
+
+test("a tile counts as loaded only while the map has it", () => {
+    /** @param {string} key */
+    const tile = (key) => {
+        const [z, x, y] = key.split("/").map(Number);
+        return { tileID: { canonical: { z, x, y } } };
+    };
+    const cache = { getRenderableIds: () => ["4/4/5", "5/7/11"], getTileByID: tile };
+    const areas = new MissingAreas(/** @type {any} */ ({ style: { sourceCaches: { "turbulence-1": cache } } }));
+    /** @type {Map<string, "loading" | "loaded" | "failed">} */
+    const states = new Map([["5/8/11", "loading"], ["5/7/11", "loaded"], ["5/9/9", "loaded"], ["5/7/12", "failed"]]);
+    equal([...areas.statesOf({ id: "turbulence-1", states })].sort(),
+        [["4/4/5", "loaded"], ["5/7/11", "loaded"], ["5/7/12", "failed"], ["5/8/11", "loading"]]);
+});
+
 const WINDOW = ["5/7/11", "5/8/11", "5/7/12", "5/8/12"];
 
 test("failed places are marked at once, and places that load only after a while", () => ManualTime.use((time) => {
@@ -70,6 +89,18 @@ test("failed places are marked at once, and places that load only after a while"
     for (const key of WINDOW) states.set(key, "loaded");
     areas.show([states], false);
     equal([map.marked, areas.failed], [[], 0]);
+}));
+
+test("without the server, a place that loads is marked sooner", () => ManualTime.use((time) => {
+    const map = new FakeMap();
+    const areas = new MissingAreas(/** @type {any} */ (map));
+    recordNoResponse("the server can't be reached");
+    areas.show([new Map()], false);
+    equal(map.marked, []);
+    time.advance(400);
+    areas.show([new Map()], false);
+    equal(map.marked.length, 4);
+    recordResponse(0);
 }));
 
 test("a place is marked if any raster lacks it, and a map without rasters is marked as a whole", () =>
