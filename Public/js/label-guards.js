@@ -1,7 +1,7 @@
 // @ts-check
-// Keeps the map's names off the labels of issued areas and of aircraft, and off pilot reports. All are part of the
-// server's pictures, so the map does not know them. This module places an invisible sign at each label, as the server
-// places the labels, and at each report.
+// Keeps the map's names off the labels of issued areas and of aircraft, off pilot reports and off cells of moderate
+// turbulence. All are part of the server's pictures, so the map does not know them. This module places an invisible
+// sign at each label, as the server places the labels, and at each report and cell.
 import { aircraftLabels, withSymbol } from "./aircraft-labels.js";
 import { boxOf } from "./coverage.js";
 import { bandText } from "./format.js";
@@ -14,10 +14,12 @@ import { latitudeAt, mercator, WORLD_TILE_PIXELS } from "./visible-tiles.js";
 const GUARDS = "label-guards";
 /** The lowest zoom of the map at which the names keep off the features of a shape.
  * @type {Record<string, number>} */
-const FIRST_ZOOMS = { areas: 3, reports: 3, aircraft: 6 };
+const FIRST_ZOOMS = { areas: 3, reports: 3, cells: 5, aircraft: 6 };
+/** Cells below this severity are many, and names may lie over them. */
+const LEAST_CELL_SEVERITY = 3;
 /** The properties that the guards need, if not all. Reports and aircraft are many.
  * @type {Record<string, string>} */
-const PROPERTIES = { reports: "severity", aircraft: "callsign,altitude,onGround" };
+const PROPERTIES = { reports: "severity", cells: "severity", aircraft: "callsign,altitude,onGround" };
 /** How far a label of an aircraft outside the window may reach into it. */
 const REACH_PIXELS = 150;
 const LINE_PIXELS = 15;
@@ -26,8 +28,8 @@ const REPORT_PIXELS = 20, SMALL_SHARE = 0.62, FULL_SIZE_ZOOM = 4;
 /** Of the reports in a square of this side, the server draws one. From a zoom on, the squares are smaller. */
 const REPORT_SQUARE = 22, SMALL_SQUARE = 2, SMALL_SQUARE_ZOOM = 9;
 const LETTER_PIXELS = 6.8;
-/** Widths are rounded up, so that few images suffice. */
-const WIDTH_STEP = 16;
+/** Widths are rounded up, so that few images suffice. Those of cells are small. */
+const WIDTH_STEP = 16, CELL_STEP = 4;
 /** Heights to try for a label, as shares of the area's height: the server's order. */
 const SHARES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 const EMPTY = { type: "FeatureCollection", features: [] };
@@ -79,6 +81,7 @@ export async function guardLabels(map, view, versionOf) {
     const boxes = [
         ...inFreeSpots(labels, symbols).map(withSymbol),
         ...symbols.map(({ x, y, side }) => ({ x, y, width: side, height: side })),
+        ...cellBoxes(featuresWith("cells"), world),
     ];
     // Between two zooms the map scales the pictures.
     showGuards(map, boxes, world, 2 ** (map.getZoom() - zoom));
@@ -97,6 +100,9 @@ function queryOf(map, view, shape) {
         getSouth: () => bounds.getSouth(), getNorth: () => bounds.getNorth(),
     }));
     query.set("limit", "1000");
+    if (shape === "cells" && !view.severities) {
+        query.set("minSeverity", String(Math.max(view.minSeverity, LEAST_CELL_SEVERITY)));
+    }
     if (PROPERTIES[shape]) query.set("properties", PROPERTIES[shape]);
     if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
     return query;
@@ -123,7 +129,8 @@ function featuresOf(id, query, key) {
 function showGuards(map, boxes, world, scale) {
     /** @param {Box} box */
     const sign = (box) => {
-        const [width, height] = [Math.ceil(box.width / WIDTH_STEP) * WIDTH_STEP, Math.round(box.height)];
+        const step = box.width < WIDTH_STEP ? CELL_STEP : WIDTH_STEP;
+        const [width, height] = [Math.ceil(box.width / step) * step, Math.round(box.height)];
         const id = `${GUARDS}${width}x${height}`;
         if (!map.hasImage(id)) map.addImage(id, new ImageData(width, height));
         return id;
@@ -163,6 +170,24 @@ export function placedReports(reports, zoom) {
         if (severity > (best.get(key)?.severity ?? -2)) best.set(key, { x, y, side, severity });
     }
     return [...best.values()].map(({ severity, ...place }) => place);
+}
+
+/** The boxes around cells of moderate turbulence or worse.
+ * @param {Billow.Feature[]} cells
+ * @param {number} world  the width of the world in pixels
+ * @returns {Box[]} */
+export function cellBoxes(cells, world) {
+    return cells.filter(({ properties }) => properties.severity >= LEAST_CELL_SEVERITY).map(({ geometry }) => {
+        /** @type {[number, number][]} */
+        const ring = geometry.type === "MultiPolygon" ? geometry.coordinates[0][0] : geometry.coordinates[0];
+        const points = ring.map(([longitude, latitude]) => mercator(longitude, latitude).map((share) => share * world));
+        const [left, right, top, bottom] = [0, 1].flatMap((axis) => {
+            const sides = points.map((point) => point[axis]);
+            return [Math.min(...sides), Math.max(...sides)];
+        });
+        const side = (/** @type {number} */ length) => Math.max(CELL_STEP, Math.ceil(length / CELL_STEP) * CELL_STEP);
+        return { x: (left + right) / 2, y: (top + bottom) / 2, width: side(right - left), height: side(bottom - top) };
+    });
 }
 
 /** The labels of issued areas, in the order of their rank.

@@ -55,7 +55,7 @@ export class RouteForm {
         this.#view = view;
         this.#change = change;
         this.#fit = fit;
-        this.#waypoints = new Waypoints(map, library);
+        this.#waypoints = new Waypoints(map, library, view);
         byId("route-clear").addEventListener("click", () => {
             this.#end();
             this.#forget();

@@ -65,7 +65,7 @@ export class RoutePanel {
         this.#map = map;
         this.#view = view;
         this.#legend = legend;
-        this.#waypoints = new Waypoints(map, library);
+        this.#waypoints = new Waypoints(map, library, view);
         this.#fit = new RouteFit(map);
         byId("details-route").addEventListener("click", () => byId("details-close").click());
         onContact(() => this.#showAge());

@@ -6,8 +6,10 @@ import contextlib
 import inspect
 import json
 import re
+import struct
 import threading
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.error import HTTPError
@@ -1126,11 +1128,13 @@ def names_beside_labels(viewer):
 
 
 def names_beside_reports(viewer):
-    """no name or sign of the map covers the sign of a pilot report or the label of an aircraft in the picture"""
-    def feature(longitude, latitude):
+    """no name or sign of the map covers a pilot report, a cell of moderate turbulence or an aircraft's label"""
+    def feature(longitude, latitude, is_cell):
+        ring = [[longitude + x / 20, latitude + y / 20] for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0), (0, -1))]
         return json.dumps({"features": [{
             "type": "Feature", "id": "x", "properties": {"severity": 3, "callsign": "TEST123", "altitude": 35000},
-            "geometry": {"type": "Point", "coordinates": [longitude, latitude]},
+            "geometry": {"type": "Polygon", "coordinates": [ring]} if is_cell
+            else {"type": "Point", "coordinates": [longitude, latitude]},
         }]})
 
     signs = """() => [...new Set(billow.map.queryRenderedFeatures({ layers: ["airports"] })
@@ -1138,9 +1142,10 @@ def names_beside_reports(viewer):
     # The report or the aircraft's label is at Chicago O'Hare, or south of it.
     for layer, longitude, latitude, is_seen in (
             ("pireps", -87.9, 41.98, False), ("pireps", -87.9, 40.5, True),
+            ("hexagons", -87.9, 41.98, False), ("hexagons", -87.9, 40.5, True),
             ("traffic", -88.35, 41.98, False), ("traffic", -88.35, 40.5, True)):
         viewer.page.route(f"**/collections/{layer}/items?*", lambda route: route.fulfill(
-            body=feature(longitude, latitude), content_type="application/geo+json"))
+            body=feature(longitude, latitude, layer == "hexagons"), content_type="application/geo+json"))
         viewer.page.goto("about:blank")
         viewer.open(f"#layers={layer}&map=6.00/42.000/-88.000")
         viewer.until(f"({signs})().includes('airport:KMKE')")
@@ -1148,6 +1153,44 @@ def names_beside_reports(viewer):
                      "{ layers: ['label-guards'] }).length === 1")
         viewer.until(f"(is_seen) => ({signs})().includes('airport:KORD') === is_seen", is_seen)
         viewer.page.unroute(f"**/collections/{layer}/items?*")
+
+
+def waypoints_beside_reports(viewer):
+    """the code of a route's waypoint hides no report: it stands where none is, or is left out"""
+    def tile(west, east):
+        """Returns a tile whose columns have reports between two longitudes."""
+        def answer(route):
+            z, x = map(int, re.search(r"/(\d+)/(\d+)/\d+(?:@2x)?\.png", route.request.url).groups())
+            row = b"\0" + b"".join(
+                b"\xff\0\0\xff" if west < (x + column / 256) / 2 ** z * 360 - 180 < east else b"\0\0\0\0"
+                for column in range(256))
+            def chunk(kind, data):
+                return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+            body = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 256, 256, 8, 6, 0, 0, 0)) + chunk(
+                b"IDAT", zlib.compress(row * 256)) + chunk(b"IEND", b"")
+            route.fulfill(body=body, content_type="image/png")
+        return answer
+
+    # Where the code is, from the middle of its dot at San Francisco.
+    place = """() => {
+        const label = [...document.querySelectorAll(".waypoint span")].find((node) => node.textContent === "KSFO");
+        if (!label || label.style.visibility === "hidden") return null;
+        const [dot, code] = [label.parentElement, label].map((node) => node.getBoundingClientRect());
+        return (code.left + code.right - dot.left - dot.right) / 2;
+    }"""
+    for west, east, is_right in ((-180, -179, lambda x: x > 15), (-122.375, 0, lambda x: x < -15),
+                                 (-180, 180, lambda x: x is None)):
+        viewer.page.goto("about:blank")
+        viewer.page.route("**/tiles/hexagons,pireps/**", tile(west, east))
+        viewer.open("#layers=hexagons,pireps&map=4/37.6/-110&route=KSFO+KDEN")
+        viewer.page.wait_for_selector(".waypoint")
+        viewer.eventually(lambda: "tiles/hexagons,pireps/" in str(viewer.requests)
+                          and is_right(viewer.page.evaluate(place)))
+        # The same on another zoom.
+        viewer.jump("{ zoom: 6.4 }")
+        viewer.until_shown()
+        viewer.eventually(lambda: is_right(viewer.page.evaluate(place)))
+        viewer.page.unroute("**/tiles/hexagons,pireps/**")
 
 
 def online_base_map(viewer):
@@ -3606,6 +3649,6 @@ ALL = [
     torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics, visible_again,
     key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
     short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
-    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, timeline_key, late_source,
-    more_settings, symbols_beside_banners, scaled_tiles,
+    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, scaled_tiles, late_source,
+    timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
 ]

@@ -1,6 +1,6 @@
 // @ts-check
 import { aircraftLabels, withSymbol } from "/js/aircraft-labels.js";
-import { areaLabels, inFreeSpots, placedReports } from "/js/label-guards.js";
+import { areaLabels, cellBoxes, inFreeSpots, placedReports } from "/js/label-guards.js";
 import { equal, ok, test } from "../harness.js";
 
 /** A square of ten degrees at the equator.
@@ -55,6 +55,12 @@ test("of reports close together the most severe has a symbol, smaller at low zoo
     ok(Math.abs(first.x - (512 * 8 * 180.1001) / 360) < 0.001 && second.x > first.x, `${first.x} ${second.x}`);
     equal(placedReports(reports, 5)[0].side, 20);
     equal(placedReports(reports, 14).length, 4);
+});
+
+test("the guards of cells lie around those of moderate turbulence or worse", () => {
+    const boxes = cellBoxes([square("a", { severity: 2 }), square("b", { severity: 3 })], 512);
+    equal(boxes, [{ x: 256, y: 256, width: 16, height: 16 }], "10 degrees have 14.2 pixels");
+    equal(cellBoxes([square("a", { severity: 4 })], 8).map(({ width, height }) => [width, height]), [[4, 4]]);
 });
 
 /** @param {string} id
