@@ -20,7 +20,7 @@ import { isRenewed, pollMilliseconds, renewalDelay, savesPixels, UrgentRenewals 
 import { pictureRequest, subjectOf, withinExtent } from "./js/picture-request.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { outsideText } from "./js/time-extent.js";
-import { edgeText, emptyKnowledge, StatusBar } from "./js/status.js";
+import { emptyKnowledge, StatusBar } from "./js/status.js";
 import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
 import { formatHash, parseHash, pictureAddress } from "./js/view.js";
 import { boundsOf } from "./js/visible-tiles.js";
@@ -120,7 +120,7 @@ async function start() {
         firstPicture.remove();
         return fatal("A part of this page could not be loaded. Reload it when there is contact with the server.");
     }
-    const [{ loadLibrary, makeMap }, { Inspector }, { isEmpty, MissingAreas }, { ChosenTime }] = modules;
+    const [{ loadLibrary, makeMap }, { Inspector }, { edgeText, isEmpty, MissingAreas }, { ChosenTime }] = modules;
     await Promise.all([loadLibrary(), described]);
     const made = makeMap(view, themeOf(view));
     clearInterval(ticker);

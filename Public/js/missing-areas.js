@@ -3,7 +3,8 @@
 // frames only report the states of their tiles. This module alone decides which places to mark, and draws the marks.
 import { MISSING } from "./basemap.js";
 import { contact } from "./contact.js";
-import { isMarkedIncomplete, shownView } from "./picture-state.js";
+import { layerName } from "./layers.js";
+import { edgesOf, isMarkedIncomplete, shownView } from "./picture-state.js";
 import { isTooEarly } from "./status.js";
 import { latitudeAt, mercator } from "./visible-tiles.js";
 
@@ -65,6 +66,13 @@ export function missingPlaces(places, states) {
 export function isEmpty(knowledge) {
     return (isMarkedIncomplete(knowledge) || Boolean(knowledge.absent?.length)) && shownView(knowledge).layers
         .every((id) => knowledge.absent?.includes(id) || isTooEarly(knowledge, id));
+}
+
+/** What the legend says of the hatch at the edges of fields; empty for none.
+ * @param {import("./status.js").Knowledge} knowledge */
+export function edgeText(knowledge) {
+    const names = edgesOf(knowledge).map(layerName).join(", ");
+    return names && `Hatched: no ${names}, which may hide turbulence.`;
 }
 
 /** Draws the marks on a map. */

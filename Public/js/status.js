@@ -261,13 +261,6 @@ function incompleteData(knowledge) {
     return `INCOMPLETE: ${sentences.join(" ")} Missing data may hide turbulence.`;
 }
 
-/** What the legend says of the hatch at the edges of fields; empty for none.
- * @param {Knowledge} knowledge */
-export function edgeText(knowledge) {
-    const names = edgesOf(knowledge).map(layerName).join(", ");
-    return names && `Hatched: no ${names}, which may hide turbulence.`;
-}
-
 /** Whether the instant on the map is before the complete data of a layer.
  * @param {Knowledge} knowledge
  * @param {string} id */

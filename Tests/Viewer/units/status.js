@@ -1,8 +1,8 @@
 // @ts-check
 import { sourceState as stateOfSource } from "/js/source-state.js";
 import { showSources } from "/js/sources.js";
-import { banners, edgeText, emptyKnowledge, stateOf, timesOf } from "/js/status.js";
-import { isEmpty } from "/js/missing-areas.js";
+import { banners, emptyKnowledge, stateOf, timesOf } from "/js/status.js";
+import { edgeText, isEmpty } from "/js/missing-areas.js";
 import { drawnView } from "/js/picture-request.js";
 import { now } from "/js/server.js";
 import { parseHash } from "/js/view.js";
