@@ -6,6 +6,7 @@ import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { flightLevel, instantOf } from "./format.js";
 import { AIRCRAFT } from "./layers.js";
+import { IN_PICTURES } from "./map-overlay.js";
 import { tickingAge } from "./observation-text.js";
 import { outlineOf } from "./outline.js";
 import { aircraftTexts } from "./place-features.js";
@@ -101,7 +102,7 @@ export class AircraftAlerts {
         if (source) source.setData(data);
         else if (alerts) this.#add(data);
         for (const { longitude, latitude, text } of alerts?.clusters ?? []) {
-            const label = element("div", { className: "cluster" }, text);
+            const label = element("div", { className: "cluster", "data-place": `${longitude},${latitude}` }, text);
             this.#labels.push(
                 new this.#library.Marker({ element: label }).setLngLat([longitude, latitude]).addTo(this.#map)
             );
@@ -113,11 +114,13 @@ export class AircraftAlerts {
         this.#map.addSource(AREA, { type: "geojson", data });
         this.#map.addLayer({
             id: `${AREA}-fill`, type: "fill", source: AREA, filter: ["==", "part", "area"],
+            metadata: IN_PICTURES,
             // Antialiasing would show a seam at the antimeridian.
             paint: { "fill-color": BLUE, "fill-opacity": 0.12, "fill-antialias": false },
         });
         this.#map.addLayer({
             id: `${AREA}-line`, type: "line", source: AREA, filter: ["==", "part", "outline"],
+            metadata: IN_PICTURES,
             paint: { "line-color": BLUE, "line-width": 2 },
         });
     }

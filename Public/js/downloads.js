@@ -104,11 +104,12 @@ export function downloads(content, at = now()) {
  * Without such a difference it is null, and one picture of the server has all. The time stamp states the filter of all
  * layers, so it comes from a picture of all. `marked` has the stamp and the scale bar, and `unmarked` has neither.
  * @param {MapContent} content
+ * @param {boolean} [hasOverlay]  whether the page draws something between the turbulence and the marks
  * @returns {PictureParts | null} */
-export function pictureParts(content) {
+export function pictureParts(content, hasOverlay = false) {
     const { view, width, base, isEmpty = false } = content;
     const groups = groupsOf({ ...view, time: 0 });
-    if (!isEmpty && groups.length === 1 && groups[0].opacity === 1 && !groups[0].severities) return null;
+    if (!hasOverlay && !isEmpty && groups.length === 1 && groups[0].opacity === 1 && !groups[0].severities) return null;
     const query = pictureQuery(content);
     query.set("width", String(Math.min(Math.round(width), MAX_PIXELS)));
     /** @param {string} layers

@@ -3,6 +3,7 @@
 // track. The page notifies the user when the alerts change. The page loads this module for the first search.
 import { byId, element } from "./dom.js";
 import { AIRCRAFT, TRACKS } from "./layers.js";
+import { IN_PICTURES } from "./map-overlay.js";
 import { shortTime } from "./format.js";
 import { closeSheet, uncoveredArea, uncoveredCentre } from "./uncovered.js";
 import { getFeatures } from "./features.js";
@@ -233,7 +234,7 @@ export class Flight {
         if (data === EMPTY) return;
         this.#map.addSource(TRACK, { type: "geojson", data });
         this.#map.addLayer({
-            id: TRACK, type: "line", source: TRACK, layout: { "line-join": "round" },
+            id: TRACK, type: "line", source: TRACK, metadata: IN_PICTURES, layout: { "line-join": "round" },
             paint: { "line-color": COLOUR, "line-width": 2.5, "line-opacity": 0.8 },
         });
     }

@@ -139,6 +139,7 @@ export class Inspector {
         this.#place = lngLat;
         this.#clearAlerts();
         this.#mark.replaceChildren();
+        delete this.#mark.dataset.place;
         this.#marker.setLngLat(lngLat).addTo(this.#map);
         this.#keepsUncovered = false;
         this.#body.replaceChildren(element("p", {}, "Loading…"));
@@ -166,19 +167,21 @@ export class Inspector {
         if (this.#place && this.#aircraft === icao24) {
             this.#place = lngLat;
             this.#marker.setLngLat(lngLat);
-            this.#point(heading);
+            this.#point(lngLat, heading);
             return this.refresh();
         }
         this.#callbacks.placed(null);
         this.#open(lngLat);
-        this.#point(heading);
+        this.#point(lngLat, heading);
         this.#aircraft = icao24;
         return this.refresh();
     }
 
-    /** Draws an aircraft at the mark.
+    /** Draws an aircraft at the mark, also in picture files.
+     * @param {maplibregl.LngLat} place
      * @param {number | undefined} heading */
-    #point(heading) {
+    #point({ lng, lat }, heading) {
+        this.#mark.dataset.place = `${lng},${lat}`;
         this.#mark.replaceChildren(svgElement("svg", { viewBox: "-13 -13 26 26", class: "followed" },
             heading === undefined ? svgElement("circle", { r: 5 })
                 : svgElement("path", { d: AIRCRAFT_SHAPE, transform: `rotate(${heading})` })));

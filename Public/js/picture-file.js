@@ -1,9 +1,10 @@
 // @ts-check
-// Completes the server's picture of the map for a file: the names of the map, "Not for navigation", the sources, and
-// the legends. Nothing but the time stamp and the scale bar lies over the map.
+// Completes the server's picture of the map for a file: the route and the followed flight, the names of the map, "Not
+// for navigation", the sources, and the legends. Nothing but the time stamp and the scale bar lies over the map.
 import { AIRPORTS, CITIES, MISSING_HATCH, PLACES } from "./basemap.js";
 import { imageOf } from "./map-images.js";
-import { withStrip } from "./png-strip.js";
+import { drawMarks, drawShapes } from "./map-overlay.js";
+import { stampSizes, withStrip } from "./png-strip.js";
 import { fetchResponse, ServerError } from "./server.js";
 import { isOutside } from "./time-extent.js";
 
@@ -14,21 +15,23 @@ const [PADDING, LINE_HEIGHT] = [8, 17];
 /** The server draws the time stamp and the scale bar into corners of at most this size. */
 const [STAMP_HEIGHT, SCALE_BAR] = [44, { width: 130, height: 50 }];
 
-/** A picture without animation: the map whose names it gets, its box, its instant, its parts if they are drawn
- * differently, and a note.
+/** A picture without animation: the map whose names it gets, its instant, its parts if they are drawn differently, and
+ * a note.
  * @typedef {{
- *     map: maplibregl.Map, box: string, time: number | null,
- *     parts: import("./downloads.js").PictureParts | null, note: string,
- * }} Still */
+ *     map: maplibregl.Map, time: number | null, parts: import("./downloads.js").PictureParts | null, note: string,
+ * }} Still
+ * A file: the server's picture and its box, the attribution of the turbulence, and what the page draws on the map. A
+ * picture with the latter has parts. `still` is null for a loop, which has no names.
+ * @typedef {{
+ *     url: string, box: string, attribution: string, legendUrls: string[], still: Still | null,
+ *     overlay: import("./map-overlay.js").Overlay | null,
+ * }} Picture */
 
 /** The server's picture, or its loop, with the strip below. A server without a base map draws it without land, as the
  * page does.
- * @param {string} url
- * @param {string} attribution  of the turbulence
- * @param {string[]} legendUrls
- * @param {Still | null} still  null for a loop, which has no names
+ * @param {Picture} file
  * @returns {Promise<Blob>} */
-export async function pictureFile(url, attribution, legendUrls, still) {
+export async function pictureFile({ url, box, attribution, legendUrls, still, overlay }) {
     const [{ response, hasBaseMap }, ...legends] = await Promise.all([
         fetchPicture(still?.parts?.ground ?? url), ...legendUrls.map(fetchImage),
     ]);
@@ -40,15 +43,22 @@ export async function pictureFile(url, attribution, legendUrls, still) {
         signs.some(({ isCity }) => isCity) ? "Cities: GeoNames" : "",
     ].filter(Boolean).join(" · ");
     if (!still) {
-        const width = new DataView(bytes.buffer).getUint32(16);
-        return new Blob([await withStrip(bytes, noteStrip(width, sources, legends))], { type });
+        const [width, height] = [16, 20].map((at) => new DataView(bytes.buffer).getUint32(at));
+        const drawn = overlay && {
+            image: overlayImage({ box, width, height }, overlay), stamps: await stampsOf(url),
+        };
+        return new Blob([await withStrip(bytes, noteStrip(width, sources, legends), drawn)], { type });
     }
     const picture = await createImageBitmap(new Blob([bytes], { type }));
     const strip = noteStrip(picture.width, sources, legends);
     const context = canvas(picture.width, picture.height + strip.height);
     context.drawImage(picture, 0, 0);
-    if (still.parts) await drawParts(context, picture, still.parts, still.time);
-    drawSigns(context, picture, signs, still);
+    const frame = { box, width: picture.width, height: picture.height };
+    if (still.parts) await drawParts(context, picture, still.parts, still.time, () => {
+        if (overlay) drawShapes(context, frame, overlay);
+    });
+    drawSigns(context, picture, signs, still.map, box);
+    if (overlay) drawMarks(context, frame, overlay, covering(picture));
     context.putImageData(strip, 0, picture.height);
     return new Promise((resolve, reject) => context.canvas.toBlob(
         (blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be saved"))), type));
@@ -69,12 +79,14 @@ async function fetchPicture(url) {
 /** @param {string} url */
 const fetchImage = async (url) => createImageBitmap(await (await fetchResponse(url)).blob());
 
-/** Draws the groups of layers and the hatch as the map does, then the time stamp and the scale bar.
+/** Draws the groups of layers and the hatch as the map does. Then come what lies over them, the time stamp, and the
+ * scale bar.
  * @param {CanvasRenderingContext2D} context
  * @param {{ width: number, height: number }} size
  * @param {import("./downloads.js").PictureParts} parts
- * @param {number | null} time */
-async function drawParts(context, { width, height }, { groups, isHatched, marked, unmarked }, time) {
+ * @param {number | null} time
+ * @param {() => void} drawAbove */
+async function drawParts(context, { width, height }, { groups, isHatched, marked, unmarked }, time, drawAbove) {
     const [above, below, ...images] = await Promise.all([
         fetchImage(marked), fetchImage(unmarked), ...groups.map(async ({ url, layers, opacity }) =>
             // The map leaves out layers without data at the instant, too.
@@ -87,6 +99,7 @@ async function drawParts(context, { width, height }, { groups, isHatched, marked
     }
     context.globalAlpha = 1;
     if (isHatched) drawHatch(context);
+    drawAbove();
     const marks = canvas(width, height);
     marks.drawImage(below, 0, 0);
     const { data: bare } = marks.getImageData(0, 0, width, height);
@@ -117,25 +130,52 @@ function drawHatch(context) {
  * @param {CanvasRenderingContext2D} context
  * @param {{ width: number, height: number }} picture
  * @param {MapSign[]} signs
- * @param {Pick<Still, "map" | "box">} still */
-function drawSigns(context, picture, signs, { map, box }) {
+ * @param {maplibregl.Map} map
+ * @param {string} box */
+function drawSigns(context, picture, signs, map, box) {
     const [west, south, east, north] = box.split(",").map(Number);
     const corner = map.project([west, north]);
     const far = map.project([east > west ? east : east + 360, south]);
     const scale = picture.width / (far.x - corner.x);
+    const isCovered = covering(picture);
     for (const { image, x, y } of signs) {
         const left = (x - corner.x) * scale;
         const top = (y - corner.y) * scale;
         const right = left + image.width / 2;
         const bottom = top + image.height / 2;
-        const isCovered = top < STAMP_HEIGHT
-            || (right > picture.width - SCALE_BAR.width && bottom > picture.height - SCALE_BAR.height);
         // A name that is cut off misleads.
-        if (isCovered || left < 0 || right > picture.width || bottom > picture.height) continue;
+        if (left < 0 || right > picture.width || bottom > picture.height) continue;
+        if (isCovered(left, top, right, bottom)) continue;
         const sign = canvas(image.width, image.height);
         sign.putImageData(image, 0, 0);
         context.drawImage(sign.canvas, left, top, image.width / 2, image.height / 2);
     }
+}
+
+/** Whether the time stamp or the scale bar may lie over an area of a picture.
+ * @param {{ width: number, height: number }} picture
+ * @returns {(left: number, top: number, right: number, bottom: number) => boolean} */
+const covering = ({ width, height }) => (left, top, right, bottom) =>
+    top < STAMP_HEIGHT || (right > width - SCALE_BAR.width && bottom > height - SCALE_BAR.height);
+
+/** What the page draws on the map, as an image for the frames of a loop.
+ * @param {import("./map-overlay.js").Frame} frame
+ * @param {import("./map-overlay.js").Overlay} overlay */
+function overlayImage(frame, overlay) {
+    const context = canvas(frame.width, frame.height);
+    drawShapes(context, frame, overlay);
+    // A loop has no scale bar.
+    drawMarks(context, frame, overlay, (_left, top) => top < STAMP_HEIGHT);
+    return context.getImageData(0, 0, frame.width, frame.height);
+}
+
+/** The sizes of the time stamps in a loop's frames. Without turbulence and land, the stamp is all that is opaque.
+ * @param {string} url  of the loop */
+async function stampsOf(url) {
+    const bare = new URL(url, location.href);
+    bare.searchParams.delete("background");
+    bare.searchParams.set("opacity", "0");
+    return stampSizes(new Uint8Array(await (await fetchResponse(bare.href)).arrayBuffer()));
 }
 
 /** The strip: the warning, then the sources, in as many lines as they need, then the legends, in as many rows.

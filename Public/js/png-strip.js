@@ -1,6 +1,7 @@
 // @ts-check
-// Adds a strip of rows below a PNG or an animated PNG, without decoding its frames: the rows become a part of the first
-// frame, and later frames replace only their own rectangles. Knows what the server writes: 8 bits, not interlaced.
+// Adds a strip of rows below a PNG or an animated PNG: the rows become a part of the first frame, and later frames
+// replace only their own rectangles. Only an image over all frames needs their pixels. Knows what the server writes: 8
+// bits, not interlaced.
 
 const SIGNATURE_BYTES = 8;
 const PALETTE = 3;
@@ -12,8 +13,14 @@ const STRIP_GREYS = [23, 90, 157, 205, 252];
 const GREY_RANGE = 24;
 /** The square of a distance between colours that nobody sees. */
 const INVISIBLE = 48;
+/** The time stamp's place in the north-west corner of a picture, and its least opacity. */
+const [STAMP_MARGIN, STAMP_OPACITY] = [10, 200];
 
-/** @typedef {{ type: string, data: Uint8Array }} Chunk */
+/** @typedef {{ type: string, data: Uint8Array }} Chunk
+ * An image over all frames but their time stamps, whose sizes are in the order of the frames.
+ * @typedef {{ image: Pick<ImageData, "width" | "data">, stamps: { width: number, height: number }[] }} Drawn
+ * A frame's rectangle.
+ * @typedef {{ width: number, height: number, left: number, top: number }} Rectangle */
 
 /** @param {Uint8Array} png
  * @returns {Chunk[]} */
@@ -34,8 +41,9 @@ export function chunksOf(png) {
  * server's.
  * @param {Uint8Array} png
  * @param {Pick<ImageData, "width" | "height" | "data">} strip  as wide as the PNG, and opaque
+ * @param {Drawn | null} [drawn]
  * @returns {Promise<Uint8Array>} */
-export async function withStrip(png, strip) {
+export async function withStrip(png, strip, drawn = null) {
     let chunks = chunksOf(png);
     const header = new DataView(chunks[0].data.buffer);
     const [width, height] = [header.getUint32(0), header.getUint32(4)];
@@ -43,7 +51,8 @@ export async function withStrip(png, strip) {
     if (depth !== 8 || !SAMPLES.has(colourType) || interlace !== 0 || strip.width !== width) {
         throw new Error("the picture has an unknown form");
     }
-    if (colourType === PALETTE && !hasColours(chunks, strip)) chunks = await inTrueColours(chunks);
+    if (drawn && colourType !== PALETTE) throw new Error("the picture has an unknown form");
+    if (colourType === PALETTE && (drawn || !hasColours(chunks, strip))) chunks = await inTrueColours(chunks, drawn);
     const samples = SAMPLES.get(chunks[0].data[9]) ?? 0;
     new DataView(chunks[0].data.buffer).setUint32(4, height + strip.height);
     const first = chunks.findIndex(({ type }) => type === "IDAT");
@@ -83,17 +92,19 @@ function hasColours(chunks, { data }) {
     });
 }
 
-/** Replaces a palette by true colours in all frames.
+/** Replaces a palette by true colours in all frames, and draws an image over them.
  * @param {Chunk[]} chunks
+ * @param {Drawn | null} drawn
  * @returns {Promise<Chunk[]>} */
-async function inTrueColours(chunks) {
+async function inTrueColours(chunks, drawn) {
     const { palette, opacities } = paletteOf(chunks);
     const samples = opacities ? 4 : 3;
     const colours = Array.from({ length: 256 }, (_, entry) =>
         [...palette.subarray(3 * entry, 3 * entry + 3), opacities?.[entry] ?? 255].slice(0, samples));
     const header = chunks[0].data.slice();
     header[9] = samples === 4 ? 6 : 2;
-    let width = new DataView(header.buffer).getUint32(0);
+    let area = rectangleOf(header, null);
+    let frame = 0;
     // Control chunks and later frames have consecutive numbers.
     let sequence = 0;
     const numbered = (/** @type {Uint8Array} */ data) => {
@@ -109,16 +120,86 @@ async function inTrueColours(chunks) {
             parts.push(type === "IDAT" ? data : data.subarray(4));
             if (chunks[index + 1].type === type) continue;
             const rows = await through(new DecompressionStream("deflate"), ...parts);
-            const pixels = await through(new CompressionStream("deflate"), coloured(unfiltered(rows, width), width,
-                colours));
+            const found = coloured(unfiltered(rows, area.width), area.width, colours);
+            if (drawn) drawOver(found, samples, area, drawn.image, drawn.stamps[frame] ?? { width: 0, height: 0 });
+            frame += 1;
+            const pixels = await through(new CompressionStream("deflate"), found);
             changed.push({ type, data: type === "IDAT" ? pixels : numbered(join([new Uint8Array(4), pixels])) });
             parts = [];
         } else if (type === "fcTL") {
-            width = new DataView(data.buffer).getUint32(4);
+            area = rectangleOf(header, data);
             changed.push({ type, data: numbered(data) });
         } else if (!["IHDR", "PLTE", "tRNS"].includes(type)) changed.push({ type, data });
     }
     return changed;
+}
+
+/** The rectangle of a frame with a control chunk, or that of the whole picture.
+ * @param {Uint8Array} header
+ * @param {Uint8Array | null} control
+ * @returns {Rectangle} */
+function rectangleOf(header, control) {
+    const view = new DataView((control ?? header).buffer);
+    const [width, height, left = 0, top = 0] = (control ? [4, 8, 12, 16] : [0, 4]).map((at) => view.getUint32(at));
+    return { width, height, left, top };
+}
+
+/** Draws an image over the rows of a frame, but not over the time stamp.
+ * @param {Uint8Array} rows  each behind its filter's number: none
+ * @param {number} samples
+ * @param {Rectangle} area
+ * @param {Drawn["image"]} image
+ * @param {{ width: number, height: number }} stamp */
+function drawOver(rows, samples, { width, height, left, top }, image, stamp) {
+    for (let row = 0; row < height; row += 1) {
+        const y = top + row - STAMP_MARGIN;
+        for (let column = 0; column < width; column += 1) {
+            const x = left + column - STAMP_MARGIN;
+            if (x >= 0 && y >= 0 && x < stamp.width && y < stamp.height) continue;
+            const from = 4 * ((top + row) * image.width + left + column);
+            const share = image.data[from + 3] / 255;
+            if (share === 0) continue;
+            const to = row * (width * samples + 1) + 1 + column * samples;
+            for (let sample = 0; sample < 3; sample += 1) {
+                rows[to + sample] = Math.round(image.data[from + sample] * share + rows[to + sample] * (1 - share));
+            }
+        }
+    }
+}
+
+/** The sizes of the time stamps in the frames of a loop that has nothing else that is opaque.
+ * @param {Uint8Array} png
+ * @returns {Promise<{ width: number, height: number }[]>} */
+export async function stampSizes(png) {
+    const chunks = chunksOf(png);
+    const [{ data: header }] = chunks;
+    const { opacities } = paletteOf(chunks);
+    const { width, height } = rectangleOf(header, null);
+    const shown = new Uint8Array(width * height);
+    /** @param {number} x
+     * @param {number} y */
+    const isStamp = (x, y) => x < width && y < height && (opacities?.[shown[y * width + x]] ?? 255) >= STAMP_OPACITY;
+    const sizes = [];
+    let area = rectangleOf(header, null);
+    /** @type {Uint8Array[]} */
+    let parts = [];
+    for (const [index, { type, data }] of chunks.entries()) {
+        if (type === "fcTL") area = rectangleOf(header, data);
+        if (type !== "IDAT" && type !== "fdAT") continue;
+        parts.push(type === "IDAT" ? data : data.subarray(4));
+        if (chunks[index + 1].type === type) continue;
+        const rows = unfiltered(await through(new DecompressionStream("deflate"), ...parts), area.width);
+        parts = [];
+        for (let row = 0; row < area.height; row += 1) {
+            const from = row * (area.width + 1) + 1;
+            shown.set(rows.subarray(from, from + area.width), (area.top + row) * width + area.left);
+        }
+        let [right, bottom] = [STAMP_MARGIN, STAMP_MARGIN];
+        while (isStamp(right, STAMP_MARGIN + 1)) right += 1;
+        while (isStamp(STAMP_MARGIN + 1, bottom)) bottom += 1;
+        sizes.push({ width: right - STAMP_MARGIN, height: bottom - STAMP_MARGIN });
+    }
+    return sizes;
 }
 
 /** Reverses the filters of rows with one byte per pixel. Source: PNG (Third Edition), section 9.

@@ -9,6 +9,7 @@ import { alertFilters, alertGroups, farthest, groupNodes, reportedText } from ".
 import { contact, onContact } from "./contact.js";
 import { byId, element, swatch } from "./dom.js";
 import { greatCircle } from "./distance.js";
+import { IN_PICTURES } from "./map-overlay.js";
 import { outlineOf } from "./outline.js";
 import { age, bandText, clockText, compactTime, flightLevel, shortTime } from "./format.js";
 import { CELLS, isField, layerName, LAYERS } from "./layers.js";
@@ -346,12 +347,13 @@ export class RoutePanel {
         this.#map.addSource(SOURCE, { type: "geojson", data: area });
         this.#map.addSource(OUTLINE, { type: "geojson", data: outline });
         this.#map.addLayer({
-            id: `${SOURCE}-fill`, type: "fill", source: SOURCE,
+            id: `${SOURCE}-fill`, type: "fill", source: SOURCE, metadata: IN_PICTURES,
             // Antialiasing would show a seam at the antimeridian.
             paint: { "fill-color": colour, "fill-opacity": 0.08, "fill-antialias": false },
         });
         this.#map.addLayer({
-            id: `${SOURCE}-line`, type: "line", source: OUTLINE, paint: { "line-color": colour, "line-width": 2 },
+            id: `${SOURCE}-line`, type: "line", source: OUTLINE, metadata: IN_PICTURES,
+            paint: { "line-color": colour, "line-width": 2 },
         });
     }
 }

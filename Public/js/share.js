@@ -3,6 +3,7 @@
 // dialog first opens.
 import { element } from "./dom.js";
 import { fetchResponse } from "./server.js";
+import { overlayOf } from "./map-overlay.js";
 import { pictureFile } from "./picture-file.js";
 import { downloads, legendAddresses, pictureParts, snippets, tileAddresses } from "./downloads.js";
 import { isField } from "./layers.js";
@@ -34,11 +35,13 @@ export function openShareDialog(content, map, attribution) {
                 event.preventDefault();
                 // The dialog may be open for long, and a live file is of the time of the click.
                 const { file } = downloads(content)[index];
+                const overlay = overlayOf(map);
                 const still = picture === "still" ? {
-                    map, box: content.box, time: content.time, parts: pictureParts(content), note: paleText ?? "",
+                    map, time: content.time, parts: pictureParts(content, overlay !== null), note: paleText ?? "",
                 } : null;
                 save(label, file, status, () => (picture
-                    ? pictureFile(url, attribution, legendAddresses(content), still)
+                    ? pictureFile({ url, box: content.box, attribution, legendUrls: legendAddresses(content), still,
+                        overlay })
                     : fetchResponse(url).then((response) => response.blob())));
             } }, label))),
         differences.length ? element("p", { className: "note" },

@@ -45,7 +45,9 @@ export class Waypoints {
                 const { code, longitude, latitude } = place;
                 const label = element("span", {}, CODE.test(code) ? code : "");
                 if (label.textContent) this.#labels.push({ label, place });
-                const sign = element("div", { className: "waypoint", "aria-hidden": "true" }, label);
+                const sign = element("div", {
+                    className: "waypoint", "aria-hidden": "true", "data-place": `${longitude},${latitude}`,
+                }, label);
                 return new this.#library.Marker({ element: sign }).setLngLat([longitude, latitude]).addTo(this.#map);
             });
         }

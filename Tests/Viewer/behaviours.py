@@ -2891,6 +2891,63 @@ def take_pictures(viewer):
     assert seen["Picture (PNG)"]["changed"] > 100, ("names", seen)
 
 
+def take_route_along(viewer):
+    """a downloaded picture and loop show the route's corridor and waypoints in the map's places"""
+    viewer.open("#layers=hexagons&severities=4&map=5.00/40.000/-84.000")
+    viewer.until("billow.map.queryRenderedFeatures({ layers: ['airports', 'cities'] }).length > 3")
+    # The corridor lies below the time stamp, too: its western end is beyond the corner.
+    viewer.page.evaluate("location.hash += '&route=KORD+KJFK+4430N10500W&level=370&routecard=closed'")
+    viewer.until("billow.map.getLayer('route-line') !== undefined")
+    viewer.until("document.querySelectorAll('.waypoint').length === 3")
+    viewer.page.wait_for_timeout(500)
+    places = viewer.page.evaluate("""() => {
+        const rect = billow.map.getContainer().getBoundingClientRect();
+        return [...document.querySelectorAll(".waypoint")].slice(0, 2).map((node) => {
+            const { left, top } = node.getBoundingClientRect();
+            return [left - rect.left + 6, top - rect.top + 6];
+        });
+    }""")
+    width = viewer.page.evaluate("billow.map.getContainer().clientWidth")
+    theme = viewer.page.evaluate("document.body.dataset.theme")
+    line = [0x8f, 0xc4, 0xff] if theme == "dark" else [0x15, 0x52, 0xc4]
+    # Pixels of the corridor's outline on the map.
+    outline = viewer.page.evaluate("""() => {
+        const { coordinates } = billow.map.getStyle().sources["route-outline"].data.geometry;
+        const { clientWidth, clientHeight } = billow.map.getContainer();
+        return coordinates.flat().map((place) => billow.map.project(place)).map(({ x, y }) => [x, y])
+            .filter(([x, y]) => x > 20 && x < clientWidth - 150 && y > 60 && y < clientHeight - 80);
+    }""")
+    assert len(outline) > 3, outline
+    viewer.page.click("#share")
+    for name in "Picture (PNG)", "Loop (animated PNG)":
+        with viewer.page.expect_download(timeout=300_000) as download:
+            viewer.page.click(f".downloads a:text-is('{name}')")
+        saved = Path(download.value.path()).read_bytes()
+        seen = viewer.page.evaluate("""async ([text, places, outline, width, line]) => {
+            const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+            const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+            const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+            context.drawImage(image, 0, 0);
+            const scale = image.width / width;
+            const near = ([x, y], colour, reach) => {
+                const { data } = context.getImageData(Math.round(x * scale) - reach, Math.round(y * scale) - reach,
+                    2 * reach + 1, 2 * reach + 1);
+                let count = 0;
+                for (let at = 0; at < data.length; at += 4) {
+                    if (colour.every((value, index) => Math.abs(value - data[at + index]) < 40)) count += 1;
+                }
+                return count;
+            };
+            return {
+                dots: places.map((place) => near(place, [0x15, 0x52, 0xc4], 3)),
+                names: places.map(([x, y]) => near([x + 28 / scale, y], [0x15, 0x52, 0xc4], 8)),
+                lines: outline.filter((place) => near(place, line, 2) > 0).length,
+            };
+        }""", [base64.b64encode(saved).decode(), places, outline, width, line])
+        assert all(count > 20 for count in seen["dots"]) and all(count > 60 for count in seen["names"]), (name, seen)
+        assert seen["lines"] >= 0.9 * len(outline), (name, seen, len(outline))
+
+
 def route_across_antimeridian(viewer):
     """no line crosses a route's corridor at the antimeridian, and its borders go on there"""
     viewer.open("#layers=hexagons&route=RJTT+KLAX")
@@ -3645,10 +3702,10 @@ ALL = [
     filtered_cards, one_level, slider_by_keys, incomplete_instant, absent_field, typed_instant, bad_link, link_during_move,
     instant_without_data, inspect_place, inspect_beside, route, level_of_plan, route_ahead, route_without_field,
     wrong_route, route_without_contact, route_without_places, route_through_turbulence, route_suggestions, pick_points,
-    follow_flight, lost_flight, open_cards, take_along, route_across_antimeridian, take_pictures, take_exact_pictures,
-    torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics, visible_again,
-    key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
-    short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
-    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, scaled_tiles, late_source,
-    timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
+    follow_flight, lost_flight, open_cards, take_along, route_across_antimeridian, take_route_along, take_pictures,
+    take_exact_pictures, torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics,
+    visible_again, key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place,
+    place_of_link, short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper,
+    level_colours, examples, timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span,
+    scaled_tiles, late_source, timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
 ]

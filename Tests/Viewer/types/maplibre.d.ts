@@ -102,6 +102,7 @@ declare namespace maplibregl {
         areTilesLoaded(): boolean;
         getCanvas(): HTMLCanvasElement;
         getContainer(): HTMLElement;
+        getStyle(): { layers: Record<string, any>[]; sources: Record<string, any> };
         getCanvasContainer(): HTMLElement;
         getCenter(): LngLat;
         getZoom(): number;
