@@ -220,7 +220,7 @@ async function start() {
         const [{ RoutePanel }, { RouteForm }] = await Promise.all([
             import("./js/route.js"), import("./js/route-form.js"),
         ]);
-        const panel = new RoutePanel(map, maplibregl, () => shownView(knowledge), legend, () => {
+        const panel = new RoutePanel(map, maplibregl, () => shownView(knowledge), legend, change, () => {
             view.isRouteOpen = false;
             writeHash();
         });

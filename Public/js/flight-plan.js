@@ -12,16 +12,11 @@ const INDICATOR = /^[A-Z]{4}$/;
 /** A complete flight plan message: departure, route and destination.
  * Source: ICAO Doc 4444, appendix 2, items 13, 15 and 16 */
 const MESSAGE = /^\(?FPL-.*?-([A-Z]{4})\d{4}\s*-(.*?)-([A-Z]{4})\d{4}[\s\S]*$/;
-/** The time in a plan's first place, or in item 13 of a message. */
-const DEPARTURE = /^(?:\(?FPL-.*?-)?[A-Z]{4}([01]\d|2[0-3])([0-5]\d)\b/;
-const SPEED = /(?:^|[\s-])([NKM])(\d{3,4})[FASM]\d{3,4}\b/;
 /** A level of a plan in feet or metres: "N0140A045" is 4,500 feet. */
 const OTHER_LEVEL = /(?:^|[\s-])[NKM]\d{3,4}([ASM]\d{3,4})\b/;
 const FIRST_LEVEL = /(?:^|[\s/-])(?:[NKM]\d{3,4}F|FL?)\d{3}\b/;
 /** A change of speed and level at a waypoint. */
 const CHANGED_LEVEL = /\/[NKM]\d{3,4}([FASM]\d{3,4})\b/g;
-/** The speed at which a route is flown, in knots. */
-export const SPEED_KNOTS = 450;
 /** The maximum gap between neighbouring cells of one stretch. */
 const GAP_NAUTICAL_MILES = 30;
 const FEET_PER_LEVEL = 100;
@@ -109,27 +104,21 @@ export function chooseLevel(planned, typed, isFieldNewer) {
     return { level, note: `The level is ${name(level)}, from ${source}. The ${other} is not used: ${name(unused)}.` };
 }
 
-/** Names the parts of a plan that the page does not use: its departure time, its first speed, changes of its level, and
- * levels that are no flight levels; null without such. The card departs at the map's time, because a plan's time has no
- * date.
+/** Names the parts of a plan that the page does not use: changes of its level, and levels that are no flight levels;
+ * null without such.
  * @param {string} text
  * @returns {string | null} */
 export function unusedText(text) {
     const plan = text.trim().toUpperCase().replace(/\s+/g, " ");
-    const [, hour, minute] = DEPARTURE.exec(plan) ?? [];
-    const [, unit, digits = ""] = SPEED.exec(plan) ?? [];
-    const speed = unit === "M" ? `Mach ${(Number(digits) / 100).toFixed(2)}`
-        : `${Number(digits)} ${unit === "K" ? "km/h" : "kt"}`;
     const [, other] = OTHER_LEVEL.exec(plan) ?? [];
     // Without an earlier level, the level of a change is that of the plan.
     const first = FIRST_LEVEL.exec(plan)?.index ?? -1;
     const changes = [...plan.matchAll(CHANGED_LEVEL)].flatMap(({ index, 1: level }) => (index === first ? [] : level));
     const parts = [
-        hour && `departure time ${hour}:${minute}Z`, unit && `speed ${speed}`, other && `level ${other}`,
+        other && `level ${other}`,
         changes.length > 0 && `change of level to ${changes.join(" and ")}`,
     ].filter(Boolean);
-    return parts.length ? `Not used from the plan: ${parts.join(", ")}. The route departs at the time of the map, at ${
-        SPEED_KNOTS} kt.` : null;
+    return parts.length ? `Not used from the plan: ${parts.join(", ")}.` : null;
 }
 
 /** @param {string} text */

@@ -6,7 +6,9 @@ import { flightLevel } from "./format.js";
 import { COMPACT } from "./layout.js";
 import { picking } from "./picking.js";
 import { chooseLevel, parseLevel, parsePlan, unusedText, waypointsOf } from "./flight-plan.js";
+import { parsePassage, passageOfPlan, passageText } from "./passage.js";
 import { formatPosition } from "./position.js";
+import { now } from "./server.js";
 import { Suggestions } from "./airport-suggestions.js";
 import { closeSheet } from "./uncovered.js";
 import { Waypoints } from "./waypoints.js";
@@ -60,7 +62,7 @@ export class RouteForm {
             this.#end();
             this.#forget();
             field.value = "";
-            change({ route: null, level: null });
+            change({ route: null, level: null, passage: null });
         });
         field.addEventListener("input", () => { this.#isLevelNewer = false; });
         levelField.addEventListener("input", () => { this.#isLevelNewer = true; });
@@ -105,11 +107,15 @@ export class RouteForm {
         ].filter(Boolean).join(" ") : isLevelWrong ? levelProblem : null, count < 2);
         if (count < 2 || isLevelWrong) {
             this.#isWrong = true;
-            return this.#change({ route: null, level: null });
+            return this.#change({ route: null, level: null, passage: null });
         }
+        const planned = passageOfPlan(field.value, level, now());
+        const earlier = this.#view();
+        // Another route does not depart when the earlier plan did.
+        const kept = route !== earlier.route && parsePassage(earlier.passage).isPlanned ? null : earlier.passage;
         const notes = [
             resolved.length ? `${resolved.join(", ")}.` : null, names && `Ignored, because unknown: ${names}.`,
-            levelNote, unusedText(field.value),
+            levelNote, ...planned.notes, unusedText(field.value),
         ].filter(Boolean);
         note.hidden = notes.length === 0;
         note.textContent = notes.join(" ");
@@ -120,7 +126,7 @@ export class RouteForm {
         field.value = route;
         levelField.value = level === null ? "" : flightLevel(level);
         this.#fit();
-        this.#change({ route, level, isRouteOpen: true });
+        this.#change({ route, level, passage: passageText(planned) ?? kept, isRouteOpen: true });
         closeSheet();
     }
 

@@ -14,8 +14,9 @@ import { outlineOf } from "./outline.js";
 import { age, bandText, clockText, compactTime, flightLevel, shortTime } from "./format.js";
 import { CELLS, isField, layerName, LAYERS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
-import { BESIDE_FEET, levelsAround, SPEED_KNOTS, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
+import { BESIDE_FEET, levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
 import { postJSON } from "./features.js";
+import { parsePassage, pastText, sourceText, SPEED_KNOTS } from "./passage.js";
 import { getJSON, now, ServerError } from "./server.js";
 import { profileFigure } from "./profile-view.js";
 import { hazardsOfPassage, isWithin } from "./route-hazards.js";
@@ -45,6 +46,7 @@ export class RoutePanel {
     #view;
     #legend;
     #waypoints;
+    #change;
     #root = byId("route");
     #body = byId("route-body");
     /** @type {AbortController | null} */
@@ -61,8 +63,10 @@ export class RoutePanel {
      * @param {Pick<typeof maplibregl, "Marker">} library
      * @param {() => Billow.View} view  returns the current view, with the instant of the map
      * @param {import("./legend.js").Legend} legend
+     * @param {(difference: Partial<Billow.View>) => void} change
      * @param {() => void} closed  called when the user closes the card */
-    constructor(map, library, view, legend, closed) {
+    constructor(map, library, view, legend, change, closed) {
+        this.#change = change;
         this.#map = map;
         this.#view = view;
         this.#legend = legend;
@@ -159,14 +163,19 @@ export class RoutePanel {
         along.set("route", positions);
         // Observations belong to the past. A future departure uses the current observations, with their own times.
         const isPast = view.time !== null && view.time <= now();
-        const isAhead = view.time !== null && !isPast;
-        const departure = Math.floor((view.time ?? now()) / MINUTE) * MINUTE;
-        const reportedUntil = isPast ? departure : now();
+        const mapTime = Math.floor((view.time ?? now()) / MINUTE) * MINUTE;
+        const passage = parsePassage(view.passage);
+        const speed = passage.speed ?? SPEED_KNOTS;
+        const departure = passage.departure ?? mapTime;
+        const reportedUntil = isPast ? mapTime : now();
+        const isAhead = departure > reportedUntil;
+        // The alerts begin at the time of the reports, and the times of their field are of a departure then.
+        const isAtOnce = Math.abs(departure - reportedUntil) < 2 * MINUTE;
         const departs = timeText(departure);
-        const time = isPast ? departs : null;
+        const time = isPast ? timeText(mapTime) : null;
         const corridor = new URLSearchParams(along);
         corridor.set("width", String(WIDTH_NAUTICAL_MILES));
-        corridor.set("speed", String(SPEED_KNOTS));
+        corridor.set("speed", String(speed));
         corridor.set("limit", String(MAX_FEATURES));
         corridor.set("minSeverity", String(Math.max(view.minSeverity, 1)));
         corridor.set("departure", departs);
@@ -183,10 +192,10 @@ export class RoutePanel {
         if (time) profile.set("time", time);
         // Speed and departure give the field's values at the times of passage. Where the map says that no field is
         // stored, the card has none either: the server would answer with a later one.
-        const hasField = await hasFieldAt(view.time);
+        const hasField = await hasFieldAt(passage.departure ?? view.time);
         if (signal.aborted) return [];
         if (hasField) {
-            profile.set("speed", String(SPEED_KNOTS));
+            profile.set("speed", String(speed));
             profile.set("departure", departs);
         }
         if (view.level !== null) profile.set("level", String(view.level));
@@ -195,16 +204,19 @@ export class RoutePanel {
             postJSON("corridors", { route: positions, width: WIDTH_NAUTICAL_MILES }, signal),
             getJSON(`collections/${CELLS}/corridor`, corridor, signal),
             getJSON("profiles.json", profile, signal, PROFILE_MILLISECONDS),
-            start ? postJSON("alerts", alertRequest(positions, start, view, time), signal) : null,
+            start ? postJSON("alerts", alertRequest(positions, start, view, speed, time), signal) : null,
         ]);
         if (signal.aborted) return [];
         const { length } = profileData;
         if (!hasField) delete profileData.field;
-        const areas = await this.#hazards(along, departure, length, signal);
+        const arrival = departure + (length / speed) * 60 * MINUTE;
+        const [areas, isFieldShort] = await Promise.all([
+            this.#hazards(along, departure, arrival, signal), hasField && hasFieldAt(arrival).then((has) => !has),
+        ]);
         if (signal.aborted) return [];
         const isComplete = places.length === route.split(" ").length;
         const hazards = hazardsOfPassage(areas.features, isComplete ? places : [],
-            { departure, speed: SPEED_KNOTS, width: WIDTH_NAUTICAL_MILES, length });
+            { departure, speed, width: WIDTH_NAUTICAL_MILES, length });
         this.#draw(ring, view);
         if (this.#isFitting) this.#fit.show(ring.geometry);
         this.#isFitting = false;
@@ -213,27 +225,35 @@ export class RoutePanel {
         const hasBand = view.minAltitude !== null || view.maxAltitude !== null;
         // The band does not apply to the profile and the levels.
         const only = filterText({ ...view, minAltitude: null, maxAltitude: null });
-        const flightTime = age((length / SPEED_KNOTS) * 3_600_000);
+        const isPassed = pastText(passage, now(), arrival);
         return [
             element("h3", {}, route),
             element("p", { className: "note" }, places.flatMap(({ name }) => name ?? []).join(" – ")),
             element("p", { className: "note" }, `${[
                 `${Math.round(length)} NM`, `${WIDTH_NAUTICAL_MILES} NM wide`,
-                `${flightTime} at ${SPEED_KNOTS} kt from ${clockText(departure, now())}Z`,
+                `${age(arrival - departure)} at ${speed} kt from ${clockText(departure, now())}Z`,
                 view.level === null ? null : `planned ${flightLevel(view.level)}`,
             ].filter(Boolean).join(", ")}.`),
+            element("p", { className: "note passage" }, sourceText(passage, now()), " ",
+                element("button", { type: "button", className: "link", onclick: () => this.#changePassage() },
+                    view.passage === null ? "Set departure and speed" : "Change"),
+                view.passage === null ? null : element("button", { type: "button", className: "link",
+                    onclick: () => this.#change({ passage: null }) }, "Remove")),
+            isPassed === null ? null : element("p", { className: "problem" }, isPassed),
             only ? element("p", { className: "note" }, `${only}.`) : null,
             isAhead ? element("p", { className: "problem" },
                 `Reports are until ${clockText(reportedUntil, departure)}Z, ${
                     age(departure - reportedUntil)} before the departure.`) : null,
             hasField ? null : element("p", { className: "problem" },
                 `No ${FIELD_NAMES} is stored for ${shortTime(departure, now())}, so no turbulence is computed here.`),
-            profileFigure({ ...profileData, hazards: hazards.valid }, view, this.#legend, departure, SPEED_KNOTS,
+            isFieldShort ? element("p", { className: "problem" },
+                `No ${FIELD_NAMES} is stored for the arrival at ${clockText(arrival, departure)}Z.`,
+                " The end of the route is not known.") : null,
+            profileFigure({ ...profileData, hazards: hazards.valid }, view, this.#legend, departure, speed,
                 reportedUntil),
             ...alertSection(ahead && {
                 ...ahead, hazards: hazards.valid.filter((hazard) => isWithin(hazard, farthest(ahead), ahead.query)),
-                // Alerts begin now, so a later flight's times of passage are not those of their field.
-                field: hasField && !isAhead ? ahead.field : undefined,
+                field: hasField && isAtOnce ? ahead.field : undefined,
             }, length, this.#legend, isAhead ? departure : undefined),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             hasBand ? element("p", { className: "note" },
@@ -242,14 +262,14 @@ export class RoutePanel {
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
                 element("strong", {}, "No turbulence reported"), ". This does not mean smooth air."),
             ...fieldAlongRoute(profileData.field),
-            ...hazardsAlongRoute([...hazards.valid, ...hazards.other], departure, SPEED_KNOTS),
+            ...hazardsAlongRoute([...hazards.valid, ...hazards.other], departure, speed),
             ...this.#levels(profileData, view.level),
             cells.incomplete || profileData.incomplete || areas.incomplete
                 ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null,
             element("p", { className: "row" },
                 element("button", { type: "button", className: "link", onclick: () => import("./route-file.js").then(
                     ({ saveRoute }) => saveRoute({
-                        route, corridor: ring, places, cells, areas, departure, speed: SPEED_KNOTS,
+                        route, corridor: ring, places, cells, areas, departure, speed,
                         width: WIDTH_NAUTICAL_MILES,
                     }, `route-${compactTime(departure)}.geojson`)) }, "GeoJSON"),
                 element("a", { className: "link", href: `profiles.png?${profile}&style=${id}&theme=${theme}`,
@@ -261,18 +281,23 @@ export class RoutePanel {
         ].flatMap((part) => part ?? []);
     }
 
+    /** Opens the dialog for the departure and the speed. */
+    async #changePassage() {
+        const { openPassageDialog } = await import("./passage-dialog.js");
+        openPassageDialog(parsePassage(this.#view().passage), (passage) => this.#change({ passage }));
+    }
+
     /** The issued areas beside the route that are valid at some time of the flight.
      * @param {URLSearchParams} along
      * @param {number} departure
-     * @param {number} length  nautical miles
+     * @param {number} arrival
      * @param {AbortSignal} signal */
-    async #hazards(along, departure, length, signal) {
+    async #hazards(along, departure, arrival, signal) {
         const query = new URLSearchParams(along);
         // As in the profile, all levels count.
         for (const name of ["minAltitude", "maxAltitude"]) query.delete(name);
         query.set("width", String(WIDTH_NAUTICAL_MILES));
         query.set("limit", String(MAX_FEATURES));
-        const arrival = departure + (length / SPEED_KNOTS) * 60 * MINUTE;
         query.set("datetime", `${timeText(departure)}/${timeText(arrival)}`);
         /** @type {Billow.FeatureCollection[]} */
         const found = await Promise.all(WARNINGS.map((id) => getJSON(`collections/${id}/corridor`, query, signal)));
@@ -287,9 +312,12 @@ export class RoutePanel {
     #stretch({ severity, from, to, etaFrom, etaTo, low, high, cells, ownSeverity, observed }, level) {
         const entry = this.#legend.entry(severity);
         // A report is of its own time. The time of passage alone would look like a forecast.
+        const isPassed = (etaTo ?? Infinity) < now();
+        const isBefore = etaFrom !== null && observed.every((instant) => instant <= etaFrom);
         const times = [
-            etaFrom === null ? null : `you pass ${clockRange(etaFrom, etaTo ?? etaFrom, now())}Z`,
-            reportedText(observed, etaFrom, "that"),
+            etaFrom === null ? null
+                : `${isPassed ? "passed" : "you pass"} ${clockRange(etaFrom, etaTo ?? etaFrom, now())}Z`,
+            reportedText(observed, isBefore ? etaFrom : null, "that"),
         ].filter(Boolean).join(", ");
         const miles = rangeText(String(Math.round(from)), String(Math.round(to)));
         const own = level === null ? null
@@ -370,18 +398,19 @@ async function hasFieldAt(time) {
 
 /** Identifies the conditions that a card shows.
  * @param {Billow.View} view */
-const keyOf = (view) => [view.route, view.level, view.time, filters(view)].join(" ");
+const keyOf = (view) => [view.route, view.level, view.passage, view.time, filters(view)].join(" ");
 
 /** The body of the request for alerts along a route, from its start.
  * @param {string} route
  * @param {import("./flight-plan.js").Waypoint} start
  * @param {Billow.View} view
+ * @param {number} speed  knots
  * @param {string | null} time */
-function alertRequest(route, { longitude, latitude }, view, time) {
+function alertRequest(route, { longitude, latitude }, view, speed, time) {
     const { level, minAltitude, maxAltitude } = view;
     /** @type {Record<string, unknown>} */
     const body = {
-        route, position: [longitude, latitude], altitude: level ?? 0, speed: SPEED_KNOTS,
+        route, position: [longitude, latitude], altitude: level ?? 0, speed,
         distance: MAX_ALERT_NAUTICAL_MILES, widthAround: WIDTH_NAUTICAL_MILES / 2, ...alertFilters(view),
     };
     // Without a planned level, the request covers the band of the map.

@@ -14,13 +14,14 @@
 //   span         the id of one of the timeline's spans, or null for the default of the layers
 //   frames       the number of the timeline's frames, or null for that of the span
 //   route, level  waypoints with blanks between them, and the planned altitude in feet; null is none
+//   passage      the speed and departure along the route, as in passage.js, or null
 //   flight       the ICAO address of the followed aircraft, or null
 //   place        [longitude, latitude] of the open card, or null
 //   isRouteOpen  whether the card of the route is open
 //   isGlobe      whether the map is a globe
 //   zoom, longitude, latitude
 import { HISTORIES, SEVERITIES } from "./datasets.js";
-import { bandText, compactTime, dateTime, hoursText, parseInstant } from "./format.js";
+import { bandText, compactTime, dateTime, hoursText, parseCompactTime, parseInstant } from "./format.js";
 import { defaultLayers, inDrawingOrder, layerName, LAYERS } from "./layers.js";
 
 export { HISTORIES, SEVERITIES };
@@ -39,8 +40,8 @@ const DEFAULT = {
     layers: defaultLayers(null), order: null, opacities: {},
     hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, severities: null,
     category: null, sources: null,
-    time: null, style: null, span: null, frames: null, route: null, level: null, flight: null, place: null,
-    isRouteOpen: true, isGlobe: false,
+    time: null, style: null, span: null, frames: null, route: null, level: null, passage: null, flight: null,
+    place: null, isRouteOpen: true, isGlobe: false,
     zoom: 4, longitude: -100, latitude: 39,
 };
 
@@ -140,6 +141,10 @@ export function parseHash(hash) {
         /^[\w.,-]{2,24}( [\w.,-]{2,24}){1,60}$/.test(route) && { route });
     parse("level", "a flight level of whole thousands of feet, such as 370", (text) => /^\d{1,3}$/.test(text)
         && isPlannedLevel(Number(text) * 100) && { level: Number(text) * 100 });
+    parse("passage", "a speed and a departure, such as plan,450kt,20260721T140000Z", (passage) => {
+        const [, time] = /^(?:plan|typed)(?:,[1-9]\d{1,2}kt|,1\d{3}kt)?(?:,(\d\w+))?$/.exec(passage) ?? [passage, ""];
+        return (time === undefined || parseCompactTime(time) !== null) && { passage };
+    });
     parse("flight", "an aircraft's ICAO address, such as a1b2c3", (flight) =>
         /^[0-9a-f]{6}$/.test(flight) && { flight });
     parse("place", "latitude/longitude", (text) => {
@@ -179,6 +184,7 @@ export function formatHash(view) {
     if (view.sources) parts.push(`sources=${view.sources.map(encodeURIComponent).join()}`);
     if (view.route !== null) parts.push(`route=${view.route.replaceAll(" ", "+")}`);
     if (view.level !== null) parts.push(`level=${view.level / 100}`);
+    if (view.route !== null && view.passage !== null) parts.push(`passage=${view.passage}`);
     if (view.flight !== null) parts.push(`flight=${view.flight}`);
     if (view.place !== null) parts.push(`place=${view.place[1].toFixed(4)}/${view.place[0].toFixed(4)}`);
     if (view.route !== null && !view.isRouteOpen) parts.push("routecard=closed");

@@ -1739,6 +1739,59 @@ def level_of_plan(viewer):
     viewer.until("document.querySelector('#route-note').hidden")
 
 
+def passage_of_plan(viewer):
+    """a pasted plan's departure and speed give the times of passage, with their source, in the address, and editable"""
+    note = "document.querySelector('#route-body .passage')?.textContent"
+
+    def shows(words):
+        viewer.until(f"(words) => {note}?.includes(words)", words)
+
+    departure = time.time() + 2 * 3600
+    clock = time.strftime("%H%M", time.gmtime(departure))
+    stamp = time.strftime("%Y%m%dT%H%M00Z", time.gmtime(departure))
+    viewer.open("#layers=gtg,hexagons&map=4/39/-96")
+    viewer.page.fill("#route-text", f"KORD{clock} N0480F370 DCT KJFK0200")
+    viewer.page.click("#route-form .go")
+    shows("From the plan: 480 kt, departing ")
+    shows(f"{clock[:2]}:{clock[2:]}Z. The times are without wind.")
+    words = viewer.text("#route-body")
+    assert re.search(r"at 480 kt from [\w ]*" + f"{clock[:2]}:{clock[2:]}Z", words), words
+    assert "before the departure" in words, words
+    for path in ("/profiles.json", "/collections/hexagons/corridor"):
+        asked = [url for url in viewer.requests if path in url][-1].replace("%3A", ":")
+        assert "speed=480" in asked and f"departure={time.strftime('%Y-%m-%dT%H:%M:00Z', time.gmtime(departure))}" \
+            in asked, asked
+    viewer.eventually(lambda: f"passage=plan,480kt,{stamp}" in viewer.hash())
+    # Another route is not that of the plan.
+    viewer.page.fill("#route-text", "KORD KATL")
+    viewer.page.click("#route-form .go")
+    viewer.until("document.querySelector('#route-body h3')?.textContent === 'KORD KATL'")
+    viewer.until(f"!{note}.includes('From the plan')")
+    viewer.eventually(lambda: "passage=" not in viewer.hash())
+    # The link opens the same times, which the user changes and removes.
+    viewer.open(f"#layers=gtg,hexagons&route=KORD+KJFK&level=370&passage=plan,480kt,{stamp}")
+    shows("From the plan: 480 kt, departing ")
+    viewer.page.click("#route-body .passage button:text-is('Change')")
+    viewer.page.fill("#passage-speed", "fast")
+    viewer.page.click(".passage button:text-is('Use')")
+    viewer.page.wait_for_selector(".passage .problem:not([hidden])")
+    past = time.gmtime(time.time() - 3600)
+    viewer.page.fill("#passage-speed", "420")
+    viewer.page.fill("#passage-departure", time.strftime("%Y-%m-%d %H:%M", past))
+    viewer.page.click(".passage button:text-is('Use')")
+    shows("As entered: 420 kt, departing ")
+    viewer.eventually(lambda: f"passage=typed,420kt,{time.strftime('%Y%m%dT%H%M00Z', past)}" in viewer.hash())
+    viewer.until("document.querySelector('#route-body').textContent.includes('so a part of the route is flown')")
+    # A departure beyond all forecasts is told in words.
+    later = time.gmtime(time.time() + 20 * 86400)
+    viewer.page.evaluate("(text) => { location.hash = location.hash.replace(/passage=[^&]*/, `passage=${text}`); }",
+                         time.strftime("plan,%Y%m%dT%H%M00Z", later))
+    viewer.until("document.querySelector('#route-body').textContent.includes('so no turbulence is computed here')")
+    viewer.page.click("#route-body .passage button:text-is('Remove')")
+    viewer.until(f"!{note}.includes('departing')")
+    viewer.eventually(lambda: "passage=" not in viewer.hash() and "at 450 kt from" in viewer.text("#route-body"))
+
+
 def route_ahead(viewer):
     """the card of a later departure has the hazards of its passage, reports with their age, and no field of now"""
     def at(hours):
@@ -3693,19 +3746,19 @@ def lost_flight(viewer):
 ALL = [
     # The longest come first, so that no browser waits for another at the end.
     zoomed_out, new_user, timeline_lost_tiles, route_uncovered, frame_like_picture, resting, silent_server,
-    missing_tiles, offline, copied, accessible, frame_in_parts, two_servers,
-    live_picture, first_load, second_visit, remembered_tiles, remembered_picture, first_picture, first_picture_changes,
-    busy_with_all_layers, play_and_pause, frames_described, filtered_frame, steps_from_live, space_plays, scrub,
-    incomplete_frame, field_in_view, one_time, forecast_instant, timeline_ahead, timeline_scale, number_of_frames,
-    counted_frames, counted_forecasts, slow_tiles, filters_keep_playing, ground, names_beside_labels,
-    names_beside_reports, online_base_map, globe, toggle_layers, order_and_opacity, filters, origin_filters,
-    filtered_cards, one_level, slider_by_keys, incomplete_instant, absent_field, typed_instant, bad_link, link_during_move,
-    instant_without_data, inspect_place, inspect_beside, route, level_of_plan, route_ahead, route_without_field,
-    wrong_route, route_without_contact, route_without_places, route_through_turbulence, route_suggestions, pick_points,
-    follow_flight, lost_flight, open_cards, take_along, route_across_antimeridian, take_route_along, take_pictures,
-    take_exact_pictures, torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics,
-    visible_again, key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place,
-    place_of_link, short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper,
-    level_colours, examples, timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span,
-    scaled_tiles, late_source, timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
+    missing_tiles, offline, copied, accessible, frame_in_parts, two_servers, live_picture, first_load, second_visit,
+    remembered_tiles, remembered_picture, first_picture, first_picture_changes, busy_with_all_layers, play_and_pause,
+    frames_described, filtered_frame, steps_from_live, space_plays, scrub, incomplete_frame, field_in_view, one_time,
+    forecast_instant, timeline_ahead, timeline_scale, number_of_frames, counted_frames, counted_forecasts, slow_tiles,
+    filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe, toggle_layers,
+    order_and_opacity, filters, origin_filters, filtered_cards, one_level, slider_by_keys, incomplete_instant,
+    absent_field, typed_instant, bad_link, link_during_move, instant_without_data, inspect_place, inspect_beside, route,
+    level_of_plan, passage_of_plan, route_ahead, route_without_field, wrong_route, route_without_contact,
+    route_without_places, route_through_turbulence, route_suggestions, pick_points, follow_flight, lost_flight,
+    open_cards, take_along, route_across_antimeridian, take_route_along, take_pictures, take_exact_pictures,
+    torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics, visible_again,
+    key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
+    short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
+    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, scaled_tiles, late_source,
+    timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
 ]

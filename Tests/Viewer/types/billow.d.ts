@@ -50,6 +50,8 @@ declare namespace Billow {
         route: string | null;
         /** The planned altitude in feet, or null. */
         level: number | null;
+        /** The speed and departure along the route, as in passage.js, or null. */
+        passage: string | null;
         /** The ICAO address of the followed aircraft, or null. */
         flight: string | null;
         /** Longitude and latitude of the open card's place, or null. */
