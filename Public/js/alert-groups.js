@@ -2,16 +2,17 @@
 // Groups the alerts ahead of a flight or along a route. Reported and computed turbulence is grouped by severity, worst
 // first. Issued areas follow, grouped by kind.
 import { areaLevels } from "./area-levels.js";
+import { clockText } from "./clock-text.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element, swatch } from "./dom.js";
-import { age, clockText, clockTime, flightLevel, instantOf } from "./format.js";
+import { age, clockTime, flightLevel, instantOf } from "./format.js";
 import { now } from "./server.js";
 import { filterText, SEVERITIES, severitiesOf } from "./view.js";
 
 /** The first group is initially open, and so is each group with at most this many lines. */
 const MAX_OPEN_LINES = 3;
 /** Clusters of one severity with at most this much time between them are one line. */
-const JOINED_SECONDS = 300;
+export const JOINED_SECONDS = 300;
 
 /** `severity` is null for issued areas.
  * @typedef {{ title: string, severity: number | null, lines: { label: string, note: string }[] }} Group

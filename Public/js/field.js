@@ -1,8 +1,9 @@
 // @ts-check
 // The turbulence field: computed values on a grid. Every display names its product, run and lead time, so that nobody
 // takes it for an observation.
+import { clockText } from "./clock-text.js";
 import { element } from "./dom.js";
-import { age, clockText, flightLevel, instantOf } from "./format.js";
+import { age, flightLevel, instantOf } from "./format.js";
 import { HEADLINE_PIXELS, markUnknown, rate } from "./headline.js";
 import { isOutside } from "./time-extent.js";
 import { FIELD_PRODUCTS } from "./datasets.js";

@@ -40,15 +40,6 @@ export function shortTime(instant, now) {
         : dateTime(instant);
 }
 
-/** "20:00", or "21 Jul 20:00" if `near` has another UTC day.
- * @param {number} instant
- * @param {number} near */
-export function clockText(instant, near) {
-    const [day, month] = dateTime(instant).split(" ");
-    const isNear = dateTime(near).startsWith(`${day} ${month} `);
-    return `${isNear ? "" : `${day} ${month} `}${clockTime(instant).slice(0, 5)}`;
-}
-
 /** "19 s", "4 min 05 s", "2 h 05 min", "3 d 4 h". A negative age, from clocks that differ, counts as 0.
  * @param {number} milliseconds */
 export function age(milliseconds) {

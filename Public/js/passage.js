@@ -1,7 +1,8 @@
 // @ts-check
 // When and how fast a route is flown: the departure time and the speed of a flight plan, or those that the user typed.
 // The view has them as a text such as "plan,480kt,20260721T143000Z".
-import { age, clockText, compactTime, parseCompactTime, parseInput } from "./format.js";
+import { clockText } from "./clock-text.js";
+import { age, compactTime, parseCompactTime, parseInput } from "./format.js";
 
 /** The speed of a route without another one, in knots. */
 export const SPEED_KNOTS = 450;

@@ -1,10 +1,11 @@
 // @ts-check
 // Texts for turbulence and hazards along a route.
 import { areaLevels } from "./area-levels.js";
+import { clockText } from "./clock-text.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { fieldName } from "./field.js";
-import { clockText, clockTime, instantOf } from "./format.js";
+import { clockTime, instantOf } from "./format.js";
 import { isField, LAYERS } from "./layers.js";
 import { SEVERITIES } from "./view.js";
 

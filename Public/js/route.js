@@ -5,13 +5,14 @@ import {
     clockRange, FIELD_NAMES, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName,
 } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
-import { alertFilters, alertGroups, farthest, groupNodes, reportedText } from "./alert-groups.js";
+import { alertFilters, alertGroups, farthest, groupNodes, JOINED_SECONDS, reportedText } from "./alert-groups.js";
+import { clockText } from "./clock-text.js";
 import { contact, onContact } from "./contact.js";
 import { byId, element, swatch } from "./dom.js";
 import { greatCircle } from "./distance.js";
 import { IN_PICTURES } from "./map-overlay.js";
 import { outlineOf } from "./outline.js";
-import { age, bandText, clockText, compactTime, flightLevel, shortTime } from "./format.js";
+import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
 import { CELLS, isField, layerName, LAYERS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
 import { BESIDE_FEET, levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";

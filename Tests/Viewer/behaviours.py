@@ -216,7 +216,7 @@ def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
-    later = (r"/vendor/|complete-map|chosen-time|-images|-signs|-guards|-labels|timeline-marks|dom-patch|"
+    later = (r"/vendor/|complete-map|chosen-time|clock-text|-images|-signs|-guards|-labels|timeline-marks|dom-patch|"
              r"legend-symbols|live-events|"
              r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|toolbars)\.js|"
              r"/source(s|-state)\.js")

@@ -1,6 +1,7 @@
 // @ts-check
+import { clockText } from "/js/clock-text.js";
 import {
-    age, bandText, clockText, clockTime, compactTime, dateTime, flightLevel, parseCompactTime, parseInput, parseInstant,
+    age, bandText, clockTime, compactTime, dateTime, flightLevel, parseCompactTime, parseInput, parseInstant,
     hoursText, instantOf, localTime, shortTime, inputText,
 } from "/js/format.js";
 import { equal, test } from "../harness.js";
