@@ -5,7 +5,7 @@ import {
     clockRange, FIELD_NAMES, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName,
 } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
-import { alertFilters, alertGroups, farthest, groupNodes, JOINED_SECONDS, reportedText } from "./alert-groups.js";
+import { alertFilters, alertGroups, farthest, groupNodes, reportedText } from "./alert-groups.js";
 import { clockText } from "./clock-text.js";
 import { contact, onContact } from "./contact.js";
 import { byId, element, swatch } from "./dom.js";
@@ -36,6 +36,8 @@ const MAX_FEATURES = 10_000;
 /** The server's limit for the distance of alerts. */
 const MAX_ALERT_NAUTICAL_MILES = 2_000;
 const CEILING_FEET = 60_000;
+/** The names of more airports are folded. */
+const MAX_NAMES = 3;
 /** The layers of warnings in force, such as SIGMETs. */
 const WARNINGS = LAYERS.filter(({ isWarning }) => isWarning).map(({ id }) => id);
 const SOURCE = "route";
@@ -229,7 +231,7 @@ export class RoutePanel {
         const isPassed = pastText(passage, now(), arrival);
         return [
             element("h3", {}, route),
-            element("p", { className: "note" }, places.flatMap(({ name }) => name ?? []).join(" – ")),
+            namesNode(places),
             element("p", { className: "note" }, `${[
                 `${Math.round(length)} NM`, `${WIDTH_NAUTICAL_MILES} NM wide`,
                 `${age(arrival - departure)} at ${speed} kt from ${clockText(departure, now())}Z`,
@@ -437,6 +439,15 @@ function alertSection(alerts, length, legend, departure) {
         element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
         element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts, departure), legend)),
     ];
+}
+
+/** The names of a route's airports. Many of them would push the profile out of a small window.
+ * @param {import("./flight-plan.js").Waypoint[]} places */
+function namesNode(places) {
+    const names = places.flatMap(({ name }) => name ?? []);
+    const text = element("p", { className: "note" }, names.join(" – "));
+    return names.length <= MAX_NAMES ? text : element("details", { className: "names" },
+        element("summary", {}, `Names of the ${names.length} airports`), text);
 }
 
 const EMPTY = { type: "FeatureCollection", features: [], geometry: undefined };

@@ -3125,6 +3125,32 @@ def layouts(viewer):
             assert viewer.page.is_visible("#scrubber"), (hash, width, height)
 
 
+def low_route(viewer):
+    """in a low window the card of a route begins with its facts and the whole profile, also with many airports"""
+    viewer.page.set_viewport_size({"width": 844, "height": 390})
+    for route in ("KJFK+KDEN+KSFO", "KJFK+KORD+KDEN+KSFO+KLAX+KPHX+KDFW+KATL+KMIA"):
+        viewer.page.goto("about:blank")
+        viewer.open(f"#layers=gtg,hexagons&map=4/40/-95&route={route}&level=370")
+        viewer.until("document.querySelectorAll('#route-body .plot .distance').length > 1")
+        cut = """() => {
+            const card = document.querySelector("#route").getBoundingClientRect();
+            const close = document.querySelector("#route-close").getBoundingClientRect();
+            const seen = [...document.querySelectorAll(
+                "#route-body > h3, #route-body > .note, #route-body .names, #route-body .plot span")];
+            const past = document.querySelector("#route-body .side-view");
+            return seen.filter((node) => !(past.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING)
+                || past.contains(node)).filter((node) => {
+                const range = document.createRange();
+                range.selectNodeContents(node);
+                return [...range.getClientRects()].some(({ left, right, top, bottom }) =>
+                    top < card.top || bottom > card.bottom || left < card.left || right > card.right
+                    || (right > close.left && top < close.bottom && bottom > close.top));
+            }).map(({ textContent }) => textContent);
+        }"""
+        assert viewer.page.evaluate("document.querySelector('#route').scrollTop") == 0
+        viewer.eventually(lambda: not viewer.page.evaluate(cut))
+
+
 def live_button(viewer):
     """on an upright phone the button Live does not cover the time of a forecast"""
     viewer.page.set_viewport_size({"width": 390, "height": 844})
@@ -3757,8 +3783,8 @@ ALL = [
     route_without_places, route_through_turbulence, route_suggestions, pick_points, follow_flight, lost_flight,
     open_cards, take_along, route_across_antimeridian, take_route_along, take_pictures, take_exact_pictures,
     torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics, visible_again,
-    key_entry, narrow_screen, layouts, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link,
-    short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
-    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, scaled_tiles, late_source,
-    timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
+    key_entry, narrow_screen, layouts, low_route, live_button, many_warnings, place_beside_card, route_beside_place,
+    place_of_link, short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper,
+    level_colours, examples, timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span,
+    scaled_tiles, late_source, timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
 ]
