@@ -32,14 +32,16 @@ export function clockRange(from, to, near) {
 }
 
 /** The computed field along the route, at the times of passage: its severity, its name, and where values are missing.
- * @param {Properties | undefined} field  from a profile with times */
-export function fieldAlongRoute(field) {
+ * @param {Properties | undefined} field  from a profile with times
+ * @param {string | null} extent  what part of the field it is */
+export function fieldAlongRoute(field, extent = null) {
     if (!field) return [];
     const [first, ...rest] = /** @type {Properties[]} */ (field.fields ?? []);
     const names = first ? `${fieldName(first)}${rest.length ? `, and ${rest.length} more` : ""}. ` : "";
     return [
         element("h4", {}, `Computed along the route (${FIELD_NAMES})`),
         element("p", { className: "field-text" }, String(field.text ?? "")),
+        extent === null ? null : element("p", { className: "note" }, extent),
         element("p", { className: "note" }, `${names}Computed, not observed. Unknown does not mean smooth air.`),
         field.stale ? element("p", { className: "problem" }, "The field is stale.") : null,
     ].flatMap((part) => part ?? []);

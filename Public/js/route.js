@@ -5,7 +5,7 @@ import {
     clockRange, FIELD_NAMES, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName,
 } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
-import { alertFilters, alertGroups, farthest, groupNodes, reportedText } from "./alert-groups.js";
+import { alertFilters, alertGroups, farthest, groupNodes, JOINED_SECONDS, reportedText } from "./alert-groups.js";
 import { clockText } from "./clock-text.js";
 import { contact, onContact } from "./contact.js";
 import { byId, element, swatch } from "./dom.js";
@@ -15,7 +15,7 @@ import { outlineOf } from "./outline.js";
 import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
 import { CELLS, isField, layerName, LAYERS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
-import { BESIDE_FEET, levelsAround, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
+import { BESIDE_FEET, levelsAround, OWN_FEET, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
 import { postJSON } from "./features.js";
 import { parsePassage, pastText, sourceText, SPEED_KNOTS } from "./passage.js";
 import { getJSON, now, ServerError } from "./server.js";
@@ -257,14 +257,14 @@ export class RoutePanel {
             ...alertSection(ahead && {
                 ...ahead, hazards: hazards.valid.filter((hazard) => isWithin(hazard, farthest(ahead), ahead.query)),
                 field: hasField && isAtOnce ? ahead.field : undefined,
-            }, length, this.#legend, isAhead ? departure : undefined),
+            }, length, this.#legend, isAhead ? departure : undefined, hasField && !isAtOnce),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             hasBand ? element("p", { className: "note" },
                 `Only ${bandText(view.minAltitude, view.maxAltitude)}.`) : null,
             stretches.length ? element("ol", { className: "stretches" },
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
                 element("strong", {}, "No turbulence reported"), ". This does not mean smooth air."),
-            ...fieldAlongRoute(profileData.field),
+            ...fieldAlongRoute(profileData.field, fieldExtent(view.level, isAtOnce && ahead?.field !== undefined)),
             ...hazardsAlongRoute([...hazards.valid, ...hazards.other], departure, speed),
             ...this.#levels(profileData, view.level),
             cells.incomplete || profileData.incomplete || areas.incomplete
@@ -428,8 +428,9 @@ function alertRequest(route, { longitude, latitude }, view, speed, time) {
  * @param {number} length  nautical miles
  * @param {import("./legend.js").Legend} legend
  * @param {number} [departure]  of a flight that has not departed
+ * @param {boolean} [lacksField]  whether computed turbulence is left out
  * @returns {Node[]} */
-function alertSection(alerts, length, legend, departure) {
+function alertSection(alerts, length, legend, departure, lacksField = false) {
     if (!alerts) return [];
     const { minAltitude, maxAltitude } = alerts.query;
     // A cluster that begins within the distance may have its nearest cell's centre beyond.
@@ -437,6 +438,10 @@ function alertSection(alerts, length, legend, departure) {
     const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
     return [
         element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
+        element("p", { className: "note" }, `All within ${WIDTH_NAUTICAL_MILES / 2} NM of the route.`,
+            ` Parts of a severity that are less than ${JOINED_SECONDS / 60} min apart are one line.`,
+            part ? " The server's alerts end there, and the lists below go on." : null,
+            lacksField ? " Computed turbulence is below, because alerts begin now." : null),
         element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts, departure), legend)),
     ];
 }
@@ -448,6 +453,16 @@ function namesNode(places) {
     const text = element("p", { className: "note" }, names.join(" – "));
     return names.length <= MAX_NAMES ? text : element("details", { className: "names" },
         element("summary", {}, `Names of the ${names.length} airports`), text);
+}
+
+/** Says which part of the field the computed turbulence along a route is, and why the alerts ahead differ from it.
+ * @param {number | null} level  feet
+ * @param {boolean} isAhead  whether the alerts have the field too */
+function fieldExtent(level, isAhead) {
+    const extent = `On the middle line of the route, at ${level === null ? "all levels" : flightLevel(level)}.`;
+    const more = `“Ahead” has the worst within ${WIDTH_NAUTICAL_MILES / 2} NM to each side${
+        level === null ? "" : ` and ${OWN_FEET.toLocaleString("en")} ft above and below`}`;
+    return isAhead ? `${extent} ${more}, so it differs.` : extent;
 }
 
 const EMPTY = { type: "FeatureCollection", features: [], geometry: undefined };

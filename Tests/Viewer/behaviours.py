@@ -1792,6 +1792,21 @@ def passage_of_plan(viewer):
     viewer.eventually(lambda: "passage=" not in viewer.hash() and "at 450 kt from" in viewer.text("#route-body"))
 
 
+def differing_stretches(viewer):
+    """the card of a route says why its alerts differ from its other lists, and where they end"""
+    viewer.open("#layers=gtg,hexagons&map=4/40/-95&route=KJFK+KDEN+KSFO&level=370")
+    viewer.until("document.querySelector('#route-body').textContent.includes('Computed along the route')")
+    words = viewer.text("#route-body")
+    ahead, rest = words.split("Ahead, FL350–FL390, first 2000 NM")[1].split("Hexagons along the route")
+    assert "All within 25 NM of the route." in ahead and "less than 5 min apart are one line" in ahead, ahead
+    assert "The server's alerts end there, and the lists below go on." in ahead, ahead
+    assert "On the middle line of the route, at FL370. “Ahead” has the worst within 25 NM to each side and " \
+        "2,000 ft above and below, so it differs." in rest, rest
+    later = time.strftime("plan,%Y%m%dT%H%M00Z", time.gmtime(time.time() + 3600))
+    viewer.page.evaluate("(text) => { location.hash += `&passage=${text}`; }", later)
+    viewer.until("document.querySelector('#route-body').textContent.includes('because alerts begin now')")
+
+
 def route_ahead(viewer):
     """the card of a later departure has the hazards of its passage, reports with their age, and no field of now"""
     def at(hours):
@@ -3779,12 +3794,13 @@ ALL = [
     filters_keep_playing, ground, names_beside_labels, names_beside_reports, online_base_map, globe, toggle_layers,
     order_and_opacity, filters, origin_filters, filtered_cards, one_level, slider_by_keys, incomplete_instant,
     absent_field, typed_instant, bad_link, link_during_move, instant_without_data, inspect_place, inspect_beside, route,
-    level_of_plan, passage_of_plan, route_ahead, route_without_field, wrong_route, route_without_contact,
-    route_without_places, route_through_turbulence, route_suggestions, pick_points, follow_flight, lost_flight,
-    open_cards, take_along, route_across_antimeridian, take_route_along, take_pictures, take_exact_pictures,
-    torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics, visible_again,
-    key_entry, narrow_screen, layouts, low_route, live_button, many_warnings, place_beside_card, route_beside_place,
-    place_of_link, short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper,
-    level_colours, examples, timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span,
-    scaled_tiles, late_source, timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
+    level_of_plan, passage_of_plan, differing_stretches, route_ahead, route_without_field, wrong_route,
+    route_without_contact, route_without_places, route_through_turbulence, route_suggestions, pick_points,
+    follow_flight, lost_flight, open_cards, take_along, route_across_antimeridian, take_route_along, take_pictures,
+    take_exact_pictures, torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics,
+    visible_again, key_entry, narrow_screen, layouts, low_route, live_button, many_warnings, place_beside_card,
+    route_beside_place, place_of_link, short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings,
+    on_paper, level_colours, examples, timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer,
+    outside_span, scaled_tiles, late_source, timeline_key, more_settings, symbols_beside_banners,
+    waypoints_beside_reports,
 ]
