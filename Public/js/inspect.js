@@ -139,6 +139,7 @@ export class Inspector {
         this.#place = lngLat;
         this.#clearAlerts();
         this.#mark.replaceChildren();
+        this.#root.classList.remove("is-followed");
         delete this.#mark.dataset.place;
         this.#marker.setLngLat(lngLat).addTo(this.#map);
         this.#keepsUncovered = false;
@@ -174,6 +175,8 @@ export class Inspector {
         this.#open(lngLat);
         this.#point(lngLat, heading);
         this.#aircraft = icao24;
+        // The user follows for what lies ahead, so this card stands above that of a route.
+        this.#root.classList.add("is-followed");
         return this.refresh();
     }
 
@@ -297,7 +300,12 @@ export class Inspector {
             arrived[index] = nodes;
             if (signal.aborted || this.shown || !nodes.length) return;
             const note = element("p", { className: "note" }, "Loading the other layers…");
-            this.#body.replaceChildren(note, ...arrived.flat());
+            // What lies ahead of a followed flight comes first, also while it loads.
+            const [alerts, ...others] = arrived;
+            const ahead = this.#aircraft === null || alerts.length ? alerts
+                : [element("section", { className: "features alerts" }, element("h3", {}, `Ahead of ${this.#aircraft}`),
+                    element("p", {}, "Loading…"))];
+            this.#body.replaceChildren(...ahead, note, ...others.flat());
         }, () => {});
     }
 

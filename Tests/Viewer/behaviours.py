@@ -2961,7 +2961,7 @@ def take_pictures(viewer):
 
 def take_route_along(viewer):
     """a downloaded picture and loop show the route's corridor and waypoints in the map's places"""
-    viewer.open("#layers=hexagons&severities=4&map=5.00/40.000/-84.000")
+    viewer.open("#layers=hexagons&severities=4&map=5.00/40.000/-82.000")
     viewer.until("billow.map.queryRenderedFeatures({ layers: ['airports', 'cities'] }).length > 3")
     # The corridor lies below the time stamp, too: its western end is beyond the corner.
     viewer.page.evaluate("location.hash += '&route=KORD+KJFK+4430N10500W&level=370&routecard=closed'")
@@ -3754,6 +3754,34 @@ def status_page(viewer):
     viewer.page.wait_for_selector("#map")
 
 
+def ahead_first(viewer):
+    """what lies ahead of a followed flight comes first: in its card, also while it loads, and above a route's card"""
+    viewer.page.set_viewport_size({"width": 1440, "height": 900})
+    address = viewer.page.request.get(f"{viewer.base}/collections/traffic/items?limit=1000").json()
+    address = next(feature["properties"]["icao24"] for feature in address["features"]
+                   if not feature["properties"].get("onGround") and feature["properties"].get("altitude", 0) > 20000)
+    waiting, released = [], []
+    viewer.page.route("**/alerts", lambda route: route.continue_() if released else waiting.append(route))
+    viewer.open(f"#layers=hexagons,traffic&route=KORD+KJFK&flight={address}")
+    heading = "document.querySelector('#details-body > section:first-child h3')?.textContent"
+    viewer.until("document.querySelectorAll('#details-body > section').length > 1")
+    assert viewer.page.evaluate(heading).startswith("Ahead of "), viewer.text("#details-body")
+    released.append(True)
+    while waiting:
+        waiting.pop().continue_()
+    viewer.until(f"{heading}?.startsWith('Ahead of ') && !{heading.replace(' h3', '')}.includes('Loading')")
+    viewer.until("!document.querySelector('#route').hidden")
+    above = """() => document.querySelector("#details").getBoundingClientRect().bottom
+        <= document.querySelector("#route").getBoundingClientRect().top"""
+    assert viewer.page.evaluate(above)
+    viewer.page.unroute_all(behavior="ignoreErrors")
+    # A place that the user opens lies below the route's card.
+    viewer.page.click("#flight-clear")
+    viewer.page.evaluate("location.hash += '&place=40/-85'")
+    viewer.until("!document.querySelector('#details').hidden")
+    viewer.until(f"!({above})()")
+
+
 def lost_flight(viewer):
     """a followed flight without a position at the map's time has no card, symbol, track or area of another time"""
     address = viewer.page.request.get(f"{viewer.base}/collections/traffic/items?limit=1000").json()
@@ -3796,11 +3824,11 @@ ALL = [
     absent_field, typed_instant, bad_link, link_during_move, instant_without_data, inspect_place, inspect_beside, route,
     level_of_plan, passage_of_plan, differing_stretches, route_ahead, route_without_field, wrong_route,
     route_without_contact, route_without_places, route_through_turbulence, route_suggestions, pick_points,
-    follow_flight, lost_flight, open_cards, take_along, route_across_antimeridian, take_route_along, take_pictures,
-    take_exact_pictures, torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module, lost_graphics,
-    visible_again, key_entry, narrow_screen, layouts, low_route, live_button, many_warnings, place_beside_card,
-    route_beside_place, place_of_link, short_tab_order, escape_in_dialog, whole_choices, whole_spans, readers_settings,
-    on_paper, level_colours, examples, timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer,
-    outside_span, scaled_tiles, late_source, timeline_key, more_settings, symbols_beside_banners,
+    follow_flight, ahead_first, lost_flight, open_cards, take_along, route_across_antimeridian, take_route_along,
+    take_pictures, take_exact_pictures, torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module,
+    lost_graphics, visible_again, key_entry, narrow_screen, layouts, low_route, live_button, many_warnings,
+    place_beside_card, route_beside_place, place_of_link, short_tab_order, escape_in_dialog, whole_choices, whole_spans,
+    readers_settings, on_paper, level_colours, examples, timeline_elsewhere, timeline_missing_tiles, status_page,
+    unknown_layer, outside_span, scaled_tiles, late_source, timeline_key, more_settings, symbols_beside_banners,
     waypoints_beside_reports,
 ]
