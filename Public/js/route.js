@@ -257,7 +257,9 @@ export class RoutePanel {
             ...alertSection(ahead && {
                 ...ahead, hazards: hazards.valid.filter((hazard) => isWithin(hazard, farthest(ahead), ahead.query)),
                 field: hasField && isAtOnce ? ahead.field : undefined,
-            }, length, this.#legend, isAhead ? departure : undefined, hasField && !isAtOnce),
+            }, length, this.#legend, isAhead ? departure : undefined, isAtOnce ? null : {
+                departure, hasField,
+            }),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             hasBand ? element("p", { className: "note" },
                 `Only ${bandText(view.minAltitude, view.maxAltitude)}.`) : null,
@@ -428,9 +430,9 @@ function alertRequest(route, { longitude, latitude }, view, speed, time) {
  * @param {number} length  nautical miles
  * @param {import("./legend.js").Legend} legend
  * @param {number} [departure]  of a flight that has not departed
- * @param {boolean} [lacksField]  whether computed turbulence is left out
+ * @param {{ departure: number, hasField: boolean } | null} [other]  a departure at another time than that of the alerts
  * @returns {Node[]} */
-function alertSection(alerts, length, legend, departure, lacksField = false) {
+function alertSection(alerts, length, legend, departure, other = null) {
     if (!alerts) return [];
     const { minAltitude, maxAltitude } = alerts.query;
     // A cluster that begins within the distance may have its nearest cell's centre beyond.
@@ -441,7 +443,8 @@ function alertSection(alerts, length, legend, departure, lacksField = false) {
         element("p", { className: "note" }, `All within ${WIDTH_NAUTICAL_MILES / 2} NM of the route.`,
             ` Parts of a severity that are less than ${JOINED_SECONDS / 60} min apart are one line.`,
             part ? " The server's alerts end there, and the lists below go on." : null,
-            lacksField ? " Computed turbulence is below, because alerts begin now." : null),
+            other && ` Distances and times count from the departure at ${clockText(other.departure, now())}Z.`,
+            other?.hasField ? " Computed turbulence is below, because alerts begin at the time of the map." : null),
         element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts, departure), legend)),
     ];
 }

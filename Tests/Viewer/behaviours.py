@@ -1804,7 +1804,8 @@ def differing_stretches(viewer):
         "2,000 ft above and below, so it differs." in rest, rest
     later = time.strftime("plan,%Y%m%dT%H%M00Z", time.gmtime(time.time() + 3600))
     viewer.page.evaluate("(text) => { location.hash += `&passage=${text}`; }", later)
-    viewer.until("document.querySelector('#route-body').textContent.includes('because alerts begin now')")
+    viewer.until("document.querySelector('#route-body').textContent.includes('alerts begin at the time of the map')")
+    assert re.search(r"count from the departure at [\w ]*\d\d:\d\dZ\.", viewer.text("#route-body"))
 
 
 def route_ahead(viewer):
