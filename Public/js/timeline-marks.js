@@ -2,7 +2,8 @@
 // Draws the frames of the timeline: a mark per frame, hours, and a row per layer with the layer's own frames. Loaded
 // after the first picture.
 import { byId, element, setText } from "./dom.js";
-import { clockText, clockTime } from "./format.js";
+import { clockText } from "./clock-text.js";
+import { clockTime } from "./format.js";
 import { isField, layerName, LAYERS } from "./layers.js";
 import { getJSON } from "./server.js";
 
