@@ -79,7 +79,7 @@ async function start() {
     // The map needs these modules. They come after the tiles of the first picture, which does not need them.
     const mapModules = Promise.all([
         import("./js/map.js"), import("./js/inspect.js"), import("./js/missing-areas.js"),
-        import("./js/chosen-time.js"),
+        import("./js/chosen-time.js"), import("./js/map-style.js"),
     ]).catch(() => null);
     const ticker = setInterval(() => showState(), TICK_MILLISECONDS);
     await showFirstPicture();

@@ -114,7 +114,7 @@ export class Airports {
     }
 }
 
-/** The lowest zoom at which the map shows an airport. basemap.js has the same zooms.
+/** The lowest zoom at which the map shows an airport. map-style.js has the same zooms.
  * @param {Airport} airport */
 export const firstZoom = (airport) => (!isLarge(airport) ? 9 : isInternational(airport) ? 5 : 7);
 

@@ -1,10 +1,10 @@
 // @ts-check
 // Creates the MapLibre map with the base map, the names and the buttons.
-import { style } from "./basemap.js";
 import { keyHeaders } from "./api-key.js";
 import { element } from "./dom.js";
 import { COMPACT } from "./layout.js";
 import { drawNames } from "./map-images.js";
+import { style } from "./map-style.js";
 import { assetAddress } from "./server.js";
 
 /** The map library. The page preloads it, and runs it only after the first picture, because that takes a while. */

@@ -217,7 +217,7 @@ def first_load(viewer):
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
     later = (r"/vendor/|complete-map|chosen-time|clock-text|-images|-signs|-guards|-labels|timeline-marks|dom-patch|"
-             r"legend-symbols|live-events|"
+             r"legend-symbols|live-events|map-style|"
              r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|toolbars)\.js|"
              r"/source(s|-state)\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
