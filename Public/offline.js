@@ -10,11 +10,17 @@
  *     preloadResponse?: Promise<Response | undefined>,
  * }} FetchEvent
  * @typedef {{ waitUntil(done: Promise<unknown>): void, addRoutes?: (rules: object) => Promise<void> }} LifeEvent
+ * @typedef {LifeEvent & { notification: Notification }} NoticeEvent
+ * @typedef {{
+ *     claim(): Promise<void>, openWindow(url: string): Promise<unknown>,
+ *     matchAll(options: { type: "window" }): Promise<{ url: string, focus(): Promise<unknown> }[]>,
+ * }} Clients
  * @typedef {{
  *     addEventListener(name: "install" | "activate", listener: (event: LifeEvent) => void): void,
  *     addEventListener(name: "fetch", listener: (event: FetchEvent) => void): void,
  *     addEventListener(name: "message", listener: (event: LifeEvent & { data: { loaded: string[] } }) => void): void,
- *     skipWaiting(): Promise<void>, clients: { claim(): Promise<void> },
+ *     addEventListener(name: "notificationclick", listener: (event: NoticeEvent) => void): void,
+ *     skipWaiting(): Promise<void>, clients: Clients,
  *     registration: { scope: string, navigationPreload?: { enable(): Promise<void> } },
  * }} ServiceWorkerScope */
 
@@ -241,6 +247,16 @@ async function serveData(event) {
         return known ?? loading;
     }
 }
+
+// A notification of a followed flight leads to the page that follows it.
+worker.addEventListener("notificationclick", (event) => {
+    event.notification.close();
+    const url = String(event.notification.data);
+    event.waitUntil(worker.clients.matchAll({ type: "window" }).then((pages) => {
+        const page = pages.find((each) => each.url === url) ?? pages[0];
+        return page ? page.focus() : worker.clients.openWindow(url);
+    }));
+});
 
 // The page names what it has loaded: data, and the tiles of a complete picture. This worker itself would miss some of
 // the data, because a request that the network wins may never reach it.

@@ -246,11 +246,16 @@ export class Flight {
     }
 }
 
-/** Announces changed alerts to screen readers. Also shows a notification if the user allows it and the page is hidden.
+/** Announces changed alerts to screen readers. Also shows a notification if the user allows it and the page is hidden,
+ * or another window has the focus.
  * @param {string} text */
-export function announceChange(text) {
+export async function announceChange(text) {
     byId("announcement").textContent = text;
-    if ("Notification" in window && Notification.permission === "granted" && document.visibilityState === "hidden") {
-        new Notification("Billow", { body: `${text} Not for navigation.`, tag: "billow-ahead" });
-    }
+    if (!("Notification" in window) || Notification.permission !== "granted") return;
+    if (document.visibilityState === "visible" && document.hasFocus()) return;
+    const options = { body: `${text} Not for navigation.`, tag: "billow-ahead" };
+    // On Android, only a service worker shows notifications. A click on it leads back to this page.
+    const worker = await navigator.serviceWorker?.getRegistration();
+    if (worker?.active) await worker.showNotification("Billow", { ...options, data: location.href });
+    else new Notification("Billow", options).onclick = () => window.focus();
 }
