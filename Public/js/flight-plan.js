@@ -249,6 +249,7 @@ export function levelsAround({ altitudes, severities }, level, range) {
             near.flatMap((row) => row[section] ?? []));
         const known = sections.flatMap((found) => (found.length ? [Math.max(...found)] : []));
         const worst = known.length ? Math.max(...known) : null;
-        return [{ altitude, worst, count: known.filter((severity) => severity === worst).length, known: known.length }];
+        const count = known.filter((severity) => severity === worst).length;
+        return [{ altitude, worst, count, known: known.length, all: sections.length }];
     });
 }

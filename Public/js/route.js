@@ -343,21 +343,22 @@ export class RoutePanel {
     #levels(profile, level) {
         if (level === null) return [];
         const levels = levelsAround(profile, level, LEVEL_RANGE_FEET).reverse();
-        const rows = levels.map(({ altitude, worst, count, known }) => {
+        const rows = levels.map(({ altitude, worst, count, known, all }) => {
             const entry = worst === null ? undefined : this.#legend.entry(worst);
             return element("tr", { className: altitude === level ? "own" : "" },
                 element("th", { scope: "row" }, flightLevel(altitude)),
                 element("td", {}, entry ? swatch(entry) : null, worst === null ? "no report" : severityName(worst)),
-                element("td", {}, worst === null ? "" : `${count} of ${known}`));
+                element("td", {}, worst === null ? "" : `${count} of ${all}`), element("td", {}, String(all - known)));
         });
+        const titles = ["Level", "Worst report", "Segments", "No report"];
         return [
             element("h4", {}, `Levels, each ±${BESIDE_FEET.toLocaleString("en")} ft`),
             element("table", {},
-                element("thead", {}, element("tr", {}, ...["Level", "Worst", "10 NM segments"].map((title) =>
+                element("thead", {}, element("tr", {}, ...titles.map((title) =>
                     element("th", { scope: "col" }, title)))),
                 element("tbody", {}, ...rows)),
             element("p", { className: "note" },
-                `Each level has the reports within ${BESIDE_FEET.toLocaleString("en")} ft of it.`,
+                `Each level has the reports within ${BESIDE_FEET.toLocaleString("en")} ft of it. A segment has 10 NM.`,
                 " No report does not mean smooth air."),
         ];
     }

@@ -212,8 +212,9 @@ test("levels around the planned one have their worst severity, or none without a
         altitudes: [35_000, 37_000, 39_000], severities: [[0, 3, 3], [null, null, null], [1, null, null]],
     };
     equal(levelsAround(profile, 37_000, 2_000), [
-        { altitude: 35_000, worst: 3, count: 2, known: 3 }, { altitude: 37_000, worst: null, count: 0, known: 0 },
-        { altitude: 39_000, worst: 1, count: 1, known: 1 },
+        { altitude: 35_000, worst: 3, count: 2, known: 3, all: 3 },
+        { altitude: 37_000, worst: null, count: 0, known: 0, all: 3 },
+        { altitude: 39_000, worst: 1, count: 1, known: 1, all: 3 },
     ]);
 });
 
