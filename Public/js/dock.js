@@ -11,12 +11,13 @@ import { now } from "./server.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 
-/** The spans of SPAN_IDS: text, start, end and number of frames. The last one uses the server's settings.
+/** The spans of SPAN_IDS: text, start, end and number of frames. A live frame within has room between the round times.
+ * The last one uses the server's settings.
  * @type {[id: string, text: string, start: string | null, end: string | null, frames: number | null][]} */
 const SPANS = [
     ["-1h", "last 1 h", "-1h", "now", 13], ["-2h", "last 2 h", "-2h", "now", 13],
     ["-6h", "last 6 h", "-6h", "now", 19], ["-24h", "last 24 h", "-24h", "now", 13],
-    ["+2h", "± 2 h", "-2h", "+2h", 17], ["-2h+6h", "−2/+6 h", "-2h", "+6h", 17],
+    ["+2h", "± 2 h", "-2h", "+2h", 19], ["-2h+6h", "−2/+6 h", "-2h", "+6h", 19],
     ["+6h", "next 6 h", "now", "+6h", 13], ["+18h", "next 18 h", "now", "+18h", 19],
     ["server", "default", null, null, null],
 ];

@@ -6,13 +6,18 @@
 export const IN_PICTURES = { inPictures: true };
 const [BLUE, WHITE, SHADOW] = ["#1552c4", "#fff", "rgba(10, 25, 38, 0.6)"];
 const FONT = "600 12px system-ui, 'DejaVu Sans', sans-serif";
+/** Half the side of a waypoint's dot. */
+const DOT_PIXELS = 6;
 const RADIANS = Math.PI / 180;
 
 /** A layer's shapes, from the lowest: areas to fill, or lines.
  * @typedef {{ isFill: boolean, colour: string, opacity: number, width: number, parts: Place[][][] }} Shape
  * @typedef {[longitude: number, latitude: number]} Place
- * A mark: a waypoint with its name, an aircraft with its path and heading, or a text.
- * @typedef {{ kind: "waypoint" | "aircraft" | "text", place: Place, text: string, turn: number }} Mark
+ * A mark: a waypoint with its name, an aircraft with its path and heading, or a text. `corner` is the corner of a name
+ * on the page, in pixels from the place.
+ * @typedef {{
+ *     kind: "waypoint" | "aircraft" | "text", place: Place, text: string, turn: number, corner: [x: number, y: number],
+ * }} Mark
  * @typedef {{ shapes: Shape[], marks: Mark[] }} Overlay
  * A picture in web mercator: its box, as west,south,east,north, and its size in pixels.
  * @typedef {{ box: string, width: number, height: number }} Frame */
@@ -55,10 +60,14 @@ function markOf(node) {
     const [longitude, latitude] = (node.getAttribute("data-place") ?? "").split(",").map(Number);
     const shape = node.querySelector(".followed");
     const [, turn = "0"] = /rotate\(([^)]+)\)/.exec(shape?.firstElementChild?.getAttribute("transform") ?? "") ?? [];
+    const label = node.classList.contains("waypoint") ? node.querySelector("span") : null;
+    // A name that would hide a report is hidden.
+    const isHidden = label?.style.visibility === "hidden";
     return {
         kind: node.classList.contains("waypoint") ? "waypoint" : shape ? "aircraft" : "text",
         place: [longitude, latitude], turn: Number(turn),
-        text: shape ? shape.querySelector("path")?.getAttribute("d") ?? "" : node.textContent ?? "",
+        text: shape ? shape.querySelector("path")?.getAttribute("d") ?? "" : isHidden ? "" : node.textContent ?? "",
+        corner: label ? [label.offsetLeft - DOT_PIXELS, label.offsetTop - DOT_PIXELS] : [0, 0],
     };
 }
 
@@ -115,7 +124,7 @@ export function drawShapes(context, frame, { shapes }) {
  * @param {(left: number, top: number, right: number, bottom: number) => boolean} isCovered */
 export function drawMarks(context, frame, { marks }, isCovered) {
     const { project, world } = projection(frame);
-    for (const { kind, place, text, turn } of marks) {
+    for (const { kind, place, text, turn, corner } of marks) {
         const [east, y] = project(place);
         for (let x = ((east % world) + world) % world - world; x < frame.width + world; x += world) {
             if (x < -20 || x > frame.width + 20 || y < -20 || y > frame.height + 20) continue;
@@ -123,7 +132,7 @@ export function drawMarks(context, frame, { marks }, isCovered) {
             if (kind === "aircraft") drawAircraft(context, x, y, text, turn);
             else if (kind === "waypoint") {
                 drawDot(context, x, y);
-                if (text) drawLabel(context, frame, x + 9, y - 10, text, BLUE, WHITE, isCovered);
+                if (text) drawLabel(context, frame, x + corner[0], y + corner[1], text, BLUE, WHITE, isCovered);
             } else {
                 context.font = FONT;
                 const left = x - context.measureText(text).width / 2 - 7;

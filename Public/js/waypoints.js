@@ -8,7 +8,7 @@ const CODE = /^[A-Z0-9]{3,4}$/;
 /** Half the side of a dot. */
 const DOT_PIXELS = 6;
 /** Codes of more waypoints stay where they are: nobody reads so many at once. */
-const MAX_MOVED = 24;
+const MAX_MOVED = 8;
 
 /** @typedef {{ code: string, longitude: number, latitude: number }} Waypoint */
 
