@@ -26,7 +26,7 @@ export function showSources(server, isLost, shown) {
         const { value } = /** @type {HTMLInputElement} */ (label.firstChild);
         const { stale = false, dataTime } = server?.layers?.[value] ?? {};
         const received = instantOf(dataTime);
-        const text = !stale ? "" : received === null ? "no data" : `${age(now() - received)} old`;
+        const text = !stale ? "" : received === null ? "none received" : `${age(now() - received)} old`;
         label.toggleAttribute("data-stale", stale);
         setText(label.querySelector("small"), text);
     }

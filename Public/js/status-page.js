@@ -126,7 +126,7 @@ function layerTable(layers, isLost) {
         const layer = layers[id];
         const received = instantOf(layer.dataTime);
         const complete = instantOf(layer.completeSince);
-        const [level, text] = isLost ? ["wait", "unknown"] : received === null ? ["wait", "no data"]
+        const [level, text] = isLost ? ["wait", "unknown"] : received === null ? ["wait", "none received"]
             : layer.stale ? ["warn", "stale"] : layer.incomplete ? ["warn", "incomplete"] : ["good", "fresh"];
         return element("tr", { "data-level": level },
             element("th", { scope: "row" }, dot(), name),
