@@ -79,10 +79,10 @@ export function settling(callback, milliseconds) {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     return () => {
-        const isSeries = performance.now() - calledAt < milliseconds;
-        calledAt = performance.now();
         clearTimeout(timer);
-        if (isSeries) timer = setTimeout(callback, milliseconds);
+        if (performance.now() - calledAt < milliseconds) timer = setTimeout(callback, milliseconds);
         else callback();
+        // A callback may take long.
+        calledAt = performance.now();
     };
 }
