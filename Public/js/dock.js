@@ -309,14 +309,15 @@ export class Dock {
      * @param {boolean} isRefused  whether the server has no picture at the view's instant */
     show(state, isRefused) {
         const wanted = this.#view().time;
-        const { time, isLive, isForecast, isBehind, incomplete, isOld } = state;
+        const { time, isLive, isForecast, isBehind, incomplete, isOld, isDue } = state;
         if (span.value !== this.#span) span.value = this.#span;
         play.dataset.playing = String(this.#isRunning);
         play.setAttribute("aria-label", this.#isRunning ? "Pause" : "Play");
         Object.assign(byId("dock").dataset, { waiting: this.#isWaiting, open: this.isOpen });
         byId("to-live").hidden = wanted === null && !this.#isRunning;
-        // Without contact, the live picture is not renewed. The dock then shows its time, as for an old picture.
-        const isRenewed = isLive && contact.problem === null && !contact.isSilent && !isOld;
+        // Without contact, the live picture is not renewed. The dock then shows its time, as for an old picture, and if
+        // the picture of new settings takes long.
+        const isRenewed = isLive && contact.problem === null && !contact.isSilent && !isOld && !isDue;
         const text = time === null ? (isRefused ? "no picture at this time" : "not loaded yet") : [
             isRenewed ? null : isForecast ? `forecast, in ${age(time - now())}` : `${age(now() - time)} ago`,
             incomplete ? "incomplete" : null,

@@ -8,6 +8,8 @@ import { now } from "./server.js";
 
 /** The server publishes a snapshot each minute, and the page polls four times a minute. Three minutes mean a fault. */
 export const OLD_PICTURE_MILLISECONDS = 180_000;
+/** A live picture that is older has its age in the header, because an unattended page renews it rarely. */
+export const STATED_AGE_MILLISECONDS = 60_000;
 
 /** The state of a picture on the map.
  * @typedef {{
@@ -34,9 +36,10 @@ export const OLD_PICTURE_MILLISECONDS = 180_000;
  * `isOther` while it has other layers, filters or another style.
  * @typedef {{
  *     time: number | null, isLive: boolean, isForecast: boolean, isPlaying: boolean, isBehind: boolean,
- *     isOther: boolean, incomplete: boolean, isOld?: boolean,
+ *     isOther: boolean, incomplete: boolean, isOld?: boolean, isDue?: boolean,
  * }} PictureState
  *
+ * `isDue` is true if a live picture of other settings has an age to state. The words must not call it live.
  * `isOld` is true if a live picture has not been updated for so long that its age has a banner. A live frame of hazards
  * has the time of their last change, which may be long ago. So frames are not checked. */
 
@@ -91,9 +94,9 @@ export function pictureState(onMap) {
     const { time, asOf } = current.request;
     const shown = time ?? current.frameTime ?? asOf;
     const isOther = isOtherThan(view, current.request.view);
+    const liveAge = time === null && shown !== null ? now() - shown : 0;
     return {
-        isOther,
-        isOld: time === null && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS,
+        isOther, isOld: liveAge > OLD_PICTURE_MILLISECONDS, isDue: isOther && liveAge > STATED_AGE_MILLISECONDS,
         time: shown, isLive: time === null, isForecast: time !== null && time > now(),
         isPlaying: false, isBehind: isOther || isOutdated || time !== view.time, incomplete,
     };

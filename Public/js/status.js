@@ -4,12 +4,14 @@ import { contact } from "./contact.js";
 import { byId, element, setText } from "./dom.js";
 import { age, clockTime, dateTime, instantOf, shortTime } from "./format.js";
 import { FORECAST_SHAPES, isField, layerName, LAYERS } from "./layers.js";
-import { edgesOf, isHatched, isMarkedIncomplete, lackingOf, pictureState, shownView } from "./picture-state.js";
+import {
+    edgesOf, isHatched, isMarkedIncomplete, lackingOf, pictureState, shownView, STATED_AGE_MILLISECONDS,
+} from "./picture-state.js";
 import { clockDifference, now } from "./server.js";
 import { filterText, opacityText, settingsText, summary } from "./view.js";
 
-/** A live picture that is older than this has its age in the header, because an unattended page renews it rarely. */
-const STATED_AGE_MILLISECONDS = 60_000;
+/** After so long, a banner says that the map does not show the new settings yet. */
+const OTHER_MILLISECONDS = 5_000;
 const LOST_CONTACT_MILLISECONDS = 40_000;
 /** Without contact, tiles of different visits may form a picture. A larger difference of their times has a banner. */
 const MIXED_MILLISECONDS = 60_000;
@@ -52,15 +54,21 @@ export class StatusBar {
 
     /** @param {() => void} backToLive */
     constructor(backToLive) { this.#backToLive = backToLive; }
+    /** Since when the map shows other settings than the form, by the clock of `performance`. */
+    #otherSince = Infinity;
+    /** The banner that was announced last. */
+    #announced = "";
 
     /** Updates the line and the banners. This is cheap, because elements change only if their text changes.
      * @param {Knowledge} knowledge */
     show(knowledge) {
-        const wanted = banners(knowledge);
+        this.#otherSince = pictureState(knowledge).isOther ? Math.min(this.#otherSince, performance.now()) : Infinity;
+        const wanted = banners(knowledge, performance.now() - this.#otherSince > OTHER_MILLISECONDS);
         for (const [key, banner] of this.#banners) {
             if (!wanted.has(key)) {
                 banner.remove();
                 this.#banners.delete(key);
+                if (key === this.#announced) setText(byId("announcement"), "");
             }
         }
         // While the timeline plays, banners come and go with the frames. Nobody could listen to all of them.
@@ -94,7 +102,10 @@ export class StatusBar {
         if (!banner) {
             // Screen readers announce a new banner once. Its ages tick without an announcement.
             banner = element("div", { className: "banner" }, element("p"));
-            if (!isSilent) setText(byId("announcement"), text);
+            if (!isSilent) {
+                setText(byId("announcement"), text);
+                this.#announced = key;
+            }
             if (key === "past") banner.append(
                 element("button", { type: "button", onclick: this.#backToLive }, "Back to live")
             );
@@ -106,8 +117,9 @@ export class StatusBar {
 }
 
 /** All banners by their kind. The banner of the simulation comes first, then the others, worst first.
- * @param {Knowledge} knowledge */
-export function banners(knowledge) {
+ * @param {Knowledge} knowledge
+ * @param {boolean} [hasWaited]  whether the map has shown other settings than the form for some seconds */
+export function banners(knowledge, hasWaited = false) {
     const { billow, pictures, problems } = knowledge;
     const view = shownView(knowledge);
     /** @type {Map<string, { level: string, text: string }>} */
@@ -131,8 +143,8 @@ export function banners(knowledge) {
     add("incomplete", "warn", incompleteData(knowledge));
     add("sources", "warn", brokenSources(knowledge.server));
     const { time, isLive, isForecast, isPlaying, isOther } = pictureState(knowledge);
-    // Otherwise the header says "Loading…".
-    add("other", "warn", isOther && [...found.values()].some(({ level }) => level === "bad")
+    // Before that, the header says "Loading…".
+    add("other", "warn", isOther && (hasWaited || [...found.values()].some(({ level }) => level === "bad"))
         && `The map does not show your new settings yet. It still shows: ${settingsText(view)}.`);
     // While the timeline plays, the banner follows each frame. It stays at the live frame too, so that nothing moves.
     add("past", "past", time !== null && (isLive ? isPlaying && `Live picture: ${dateTime(time)}.` : isForecast

@@ -2428,6 +2428,26 @@ def ages_without_contact(viewer):
     viewer.page.unroute_all(behavior="ignoreErrors")
 
 
+def slow_settings(viewer):
+    """a banner says so if the picture of new settings takes long, and is no announcement any more when it is there"""
+    viewer.open("#layers=hexagons&map=4/39/-100")
+    held = []
+    viewer.page.route(re.compile(r"/tiles/.*minSeverity=3"), lambda route: held.append(route))
+    viewer.page.select_option("#severity", "3")
+    announced = lambda: viewer.page.text_content("#announcement")
+    viewer.eventually(lambda: "The map does not show your new settings yet" in viewer.text("#banners"))
+    viewer.eventually(lambda: announced().startswith("The map does not show your new settings yet"))
+    assert viewer.text("#state-text") == "Loading…"
+    viewer.page.unroute_all()
+    for route in held:
+        with contextlib.suppress(Exception):
+            # The page may have given a request up.
+            route.continue_()
+    viewer.eventually(lambda: "new settings" not in viewer.text("#banners"))
+    viewer.until_shown()
+    assert "new settings" not in announced(), announced()
+
+
 def words_of_pixels(viewer):
     """without contact the words keep the filter of the pixels, and a banner says that the new one is not on the map"""
     viewer.open("#layers=hexagons&map=4/39/-100&severity=3")
@@ -3826,10 +3846,10 @@ ALL = [
     level_of_plan, passage_of_plan, differing_stretches, route_ahead, route_without_field, wrong_route,
     route_without_contact, route_without_places, route_through_turbulence, route_suggestions, pick_points,
     follow_flight, ahead_first, lost_flight, open_cards, take_along, route_across_antimeridian, take_route_along,
-    take_pictures, take_exact_pictures, torn_picture, lost_contact, ages_without_contact, words_of_pixels, lost_module,
-    lost_graphics, visible_again, key_entry, narrow_screen, layouts, low_route, live_button, many_warnings,
-    place_beside_card, route_beside_place, place_of_link, short_tab_order, escape_in_dialog, whole_choices, whole_spans,
-    readers_settings, on_paper, level_colours, examples, timeline_elsewhere, timeline_missing_tiles, status_page,
-    unknown_layer, outside_span, scaled_tiles, late_source, timeline_key, more_settings, symbols_beside_banners,
-    waypoints_beside_reports,
+    take_pictures, take_exact_pictures, torn_picture, lost_contact, ages_without_contact, slow_settings,
+    words_of_pixels, lost_module, lost_graphics, visible_again, key_entry, narrow_screen, layouts, low_route,
+    live_button, many_warnings, place_beside_card, route_beside_place, place_of_link, short_tab_order, escape_in_dialog,
+    whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples, timeline_elsewhere,
+    timeline_missing_tiles, status_page, unknown_layer, outside_span, scaled_tiles, late_source, timeline_key,
+    more_settings, symbols_beside_banners, waypoints_beside_reports,
 ]

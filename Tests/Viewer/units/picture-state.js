@@ -115,6 +115,12 @@ test("a live picture is old after three minutes; a frame and a past picture are 
     const aged = (time, age) => ({ current: picture(time, now() - age), next: null, isOutdated: false });
     const old = OLD_PICTURE_MILLISECONDS + 5_000;
     equal([isOld({ pictures: aged(null, 60_000) }), isOld({ pictures: aged(null, old) })], [false, true]);
+    /** @param {Partial<import("/js/picture-state.js").OnMap>} difference */
+    const isDue = (difference) => pictureState(onMap(difference)).isDue;
+    const { view } = onMap({});
+    const wanted = { ...view, minSeverity: 4 };
+    equal([isDue({ pictures: aged(null, 70_000) }), isDue({ pictures: aged(null, 70_000), view: wanted }),
+        isDue({ pictures: aged(null, 50_000), view: wanted })], [false, true, false], "new settings");
     equal([isOld({ pictures: aged(NOON, old) }), isOld({ pictures: aged(null, old), frame: FRAME })], [false, false]);
 });
 

@@ -66,6 +66,9 @@ test("without contact, a banner says that the map does not have the new settings
     ok(text.startsWith("The map does not show your new settings yet. It still shows: ")
         && text.includes("All severities"), text);
     equal(shown({ view: wanted, pictures }).state, { level: "wait", text: "Loading…" });
+    // With contact, the banner comes if the new picture takes long.
+    const waiting = knowing({ view: wanted, pictures });
+    equal([false, true].map((hasWaited) => banners(waiting, hasWaited).has("other")), [false, true]);
     const playing = { ...FRAME, playing: true, incomplete: false };
     equal(shown({ view: wanted, frame: playing }).state, { level: "wait", text: "Loading…" });
 });
