@@ -225,7 +225,7 @@ async function start() {
             writeHash();
         });
         if (!linkHasPosition) panel.fitNext();
-        const form = new RouteForm(map, maplibregl, () => view, change, () => panel.fitNext());
+        const form = new RouteForm(map, maplibregl, () => view, change, panel);
         return { panel, form };
     }
     const refreshRoute = () => {

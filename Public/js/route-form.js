@@ -32,13 +32,16 @@ export class RouteForm {
     #map;
     #view;
     #change;
-    #fit;
+    #panel;
     #waypoints;
     /** The points picked so far.
      * @type {string[]} */
     #points = [];
     /** @type {HTMLElement | null} */
     #bar = null;
+    /** What began the picking, and the route then.
+     * @type {{ opener: Element | null, route: string | null }} */
+    #before = { opener: null, route: null };
     /** Whether the fields have a text that is no route, which stays until the user changes it. */
     #isWrong = false;
     /** The route of the note.
@@ -51,15 +54,15 @@ export class RouteForm {
      * @param {Pick<typeof maplibregl, "Marker">} library
      * @param {() => Billow.View} view
      * @param {(difference: Partial<Billow.View>) => void} change
-     * @param {() => void} fit  called before a new route that the map shall show completely */
-    constructor(map, library, view, change, fit) {
+     * @param {Pick<import("./route.js").RoutePanel, "fitNext" | "open" | "refresh">} panel */
+    constructor(map, library, view, change, panel) {
         this.#map = map;
         this.#view = view;
         this.#change = change;
-        this.#fit = fit;
+        this.#panel = panel;
         this.#waypoints = new Waypoints(map, library, view);
         byId("route-clear").addEventListener("click", () => {
-            this.#end();
+            this.#stop();
             this.#forget();
             field.value = "";
             change({ route: null, level: null, passage: null });
@@ -92,6 +95,7 @@ export class RouteForm {
 
     /** Applies the typed route. If it is none, the earlier one does not stay beside its text. */
     async submit() {
+        this.#stop();
         const airports = await loadAirports();
         const plan = parsePlan(field.value, airports);
         const { route, count, unknown, resolved } = plan;
@@ -125,7 +129,7 @@ export class RouteForm {
         else byId("route-problem").after(note);
         field.value = route;
         levelField.value = level === null ? "" : flightLevel(level);
-        this.#fit();
+        this.#panel.fitNext();
         this.#change({ route, level, passage: passageText(planned) ?? kept, isRouteOpen: true });
         closeSheet();
     }
@@ -133,7 +137,9 @@ export class RouteForm {
     /** Starts or ends picking points on the map. */
     togglePicking() {
         if (this.#bar) return this.#end();
-        this.#points = this.#view().route?.split(" ") ?? [];
+        const { route } = this.#view();
+        this.#before = { opener: document.activeElement, route };
+        this.#points = route?.split(" ") ?? [];
         this.#bar = element("section", { className: "picking card", "aria-label": "Route waypoints" },
             element("p", { role: "status" }),
             element("button", { type: "button", className: "link", onclick: () => this.#undo() }, "Undo"),
@@ -146,6 +152,8 @@ export class RouteForm {
         // In compact windows the sheet of the settings covers the map, so it closes.
         closeSheet();
         this.#map.getCanvas().focus();
+        // The card would cover the points, so it closes until the picking ends.
+        this.#panel.refresh();
         this.#show();
     }
 
@@ -187,7 +195,7 @@ export class RouteForm {
         this.#bar?.querySelector("button")?.toggleAttribute("disabled", count === 0);
         const route = count >= 2 ? points.join(" ") : null;
         this.#isWrong = false;
-        // From two points on, the route panel shows the waypoints.
+        // From two points on, the route panel shows the waypoints and the line.
         this.#waypoints.show(count === 1 ? waypointsOf(points[0], await loadAirports()) : []);
         if (route === this.#view().route) return;
         this.#showProblem(null);
@@ -195,7 +203,30 @@ export class RouteForm {
         this.#change({ route, level: typedLevel() || this.#view().level, isRouteOpen: true });
     }
 
+    /** Ends the picking, and opens the card of the route. */
     #end() {
+        const focused = document.activeElement;
+        const isFocusLost = focused === this.#map.getCanvas() || this.#bar?.contains(focused) === true;
+        const { opener, route: earlier } = this.#before;
+        this.#stop();
+        const { route } = this.#view();
+        if (route !== null) {
+            if (route !== earlier) this.#panel.fitNext();
+            this.#panel.open(route);
+            this.#change({ isRouteOpen: true });
+        }
+        if (!isFocusLost) return;
+        // In compact windows the sheet with the button is closed, so the card gets the focus.
+        const places = [opener, pickButton, byId("route-close"), byId("toggle")];
+        for (const place of places) {
+            if (!(place instanceof HTMLElement) || place === document.body) continue;
+            place.focus();
+            if (document.activeElement === place) return;
+        }
+    }
+
+    /** Ends the picking alone. */
+    #stop() {
         if (!this.#bar) return;
         this.#bar.remove();
         this.#bar = null;

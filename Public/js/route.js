@@ -19,6 +19,7 @@ import { BESIDE_FEET, levelsAround, OWN_FEET, stretchesOf, waypointsOf, withPosi
 import { postJSON } from "./features.js";
 import { parsePassage, pastText, sourceText, SPEED_KNOTS } from "./passage.js";
 import { getJSON, now, ServerError } from "./server.js";
+import { picking } from "./picking.js";
 import { profileFigure } from "./profile-view.js";
 import { hazardsOfPassage, isWithin } from "./route-hazards.js";
 import { RouteFit } from "./route-fit.js";
@@ -61,6 +62,9 @@ export class RoutePanel {
     /** What the card shows, and when it was loaded.
      * @type {{ key: string, at: number } | null} */
     #loaded = null;
+    /** The route that the content of the card is about, also if it could not be loaded.
+     * @type {string | null} */
+    #shown = null;
 
     /** @param {maplibregl.Map} map
      * @param {Pick<typeof maplibregl, "Marker">} library
@@ -91,10 +95,13 @@ export class RoutePanel {
             this.#draw(null, view);
             this.#waypoints.show([]);
             this.#fit.end();
+            this.#shown = null;
             return this.#show(false);
         }
+        if (picking.onPick) return this.#sketch(view, view.route);
         const { signal } = (this.#abort = new AbortController());
         this.#show(view.isRouteOpen);
+        this.#showLoading(view.route);
         try {
             const content = await this.#content(view, view.route, signal);
             if (signal.aborted) return;
@@ -109,6 +116,38 @@ export class RoutePanel {
             this.#loaded = null;
             patchChildren(this.#body, [element("p", { className: "problem" }, text)]);
         }
+    }
+
+    /** Opens the card before the view is applied.
+     * @param {string} route */
+    open(route) {
+        this.#showLoading(route);
+        this.#show(true);
+    }
+
+    /** The content of another route does not stay until the response.
+     * @param {string} route */
+    #showLoading(route) {
+        if (this.#shown === route) return;
+        this.#shown = route;
+        this.#loaded = null;
+        patchChildren(this.#body, [
+            element("h3", {}, route), element("p", { className: "note" }, "Loading the route…"),
+        ]);
+    }
+
+    /** While the user picks waypoints, the map has them and the line between them. No card opens, and the map stays
+     * where it is.
+     * @param {Billow.View} view
+     * @param {string} route */
+    async #sketch(view, route) {
+        this.#fit.end();
+        this.#show(false);
+        const airports = await loadAirports();
+        if (!picking.onPick || this.#view().route !== route) return;
+        const places = waypointsOf(route, airports);
+        this.#waypoints.show(places);
+        this.#draw({ geometry: { type: "LineString", coordinates: greatCircle(places) } }, view);
     }
 
     /** Keeps the card of the same route, with its time. Otherwise the map has the line between the waypoints alone, if

@@ -2048,8 +2048,17 @@ def route_suggestions(viewer):
 
 
 def pick_points(viewer):
-    """waypoints are picked on the map by click or keyboard, undone, and shown at once"""
-    viewer.open("#layers=hexagons&map=4.00/39.000/-96.000")
+    """waypoints are picked on the map by click or keyboard, undone, and shown at once; the card opens with Done"""
+    def camera():
+        return viewer.page.evaluate("[billow.map.getZoom(), ...billow.map.getCenter().toArray()]")
+
+    def focused():
+        return viewer.page.evaluate("document.activeElement.id")
+
+    # Without a position in the address, the map would zoom to a route.
+    viewer.open("#layers=hexagons")
+    viewer.jump("{ center: [-96, 39], zoom: 4 }")
+    start = camera()
     viewer.page.click("#route-pick")
     viewer.page.wait_for_selector(".picking")
     viewer.page.mouse.click(500, 300)
@@ -2057,21 +2066,62 @@ def pick_points(viewer):
     assert not viewer.page.is_visible("#details"), "a click picks, and asks nothing"
     viewer.page.mouse.click(640, 340)
     viewer.until("location.hash.includes('route=')")
-    viewer.until("!document.querySelector('#route').hidden")
+    # No card takes the next click, and the map stays where it is.
+    viewer.until("billow.map.getSource('route') && document.querySelectorAll('.waypoint').length === 2")
+    assert not viewer.page.is_visible("#route"), "the card opens with Done"
+    viewer.page.mouse.click(930, 300)
+    viewer.until("document.querySelector('.picking p').textContent.startsWith('3 points')")
+    viewer.until("document.querySelectorAll('.waypoint').length === 3")
+    viewer.page.keyboard.press("Backspace")
+    viewer.until("document.querySelector('.picking p').textContent.startsWith('2 points')")
+    assert camera() == start
     viewer.page.focus("#map canvas")
     viewer.page.keyboard.press("Enter")
     viewer.until("document.querySelector('.picking p').textContent.startsWith('3 points')")
     viewer.until("document.querySelectorAll('.waypoint').length === 3")
     viewer.page.keyboard.press("Backspace")
     viewer.until("document.querySelector('.picking p').textContent.startsWith('2 points')")
+    viewer.until("new URLSearchParams(location.hash.slice(1)).get('route').split(' ').length === 2")
     route = viewer.page.evaluate("new URLSearchParams(location.hash.slice(1)).get('route')").split(" ")
     assert all(re.fullmatch(r"\d{4}[NS]\d{5}[EW]", point) for point in route) and len(route) == 2, route
     viewer.page.keyboard.press("Escape")
     viewer.eventually(lambda: viewer.page.locator(".picking").count() == 0)
     viewer.eventually(lambda: viewer.page.get_attribute("#route-pick", "aria-pressed") == "false")
+    assert focused() == "route-pick", focused()
     viewer.until("document.querySelector('#route-body h3')?.textContent.split(' ').length === 2")
+    assert viewer.page.is_visible("#route")
+    # With a route, its card closes for the picking, and Done opens it again.
+    viewer.page.click("#route-pick")
+    viewer.page.wait_for_selector("#route", state="hidden")
+    viewer.page.click(".picking .go")
+    viewer.page.wait_for_selector("#route", state="visible")
+    assert focused() == "route-pick", focused()
+    # On a phone the button is in the sheet, which is closed.
+    viewer.page.set_viewport_size({"width": 390, "height": 844})
+    viewer.page.click("#toggle")
+    viewer.page.click("#route-pick")
+    viewer.page.click(".picking .go")
+    viewer.page.wait_for_selector("#route", state="visible")
+    assert focused() == "route-close", focused()
+    viewer.page.set_viewport_size({"width": 1000, "height": 700})
     viewer.page.mouse.click(500, 420)
     viewer.until("!document.querySelector('#details').hidden")
+
+
+def route_loading(viewer):
+    """the card of a route says at once that the route loads, also instead of an earlier route"""
+    held = []
+    viewer.page.route("**/profiles.json?*", lambda route: held.append(route))
+    viewer.open("#layers=hexagons&map=4.00/39.000/-96.000&route=KJFK+KORD")
+    viewer.until("document.querySelector('#route-body').textContent === 'KJFK KORDLoading the route…'")
+    viewer.eventually(lambda: held)
+    held.pop().continue_()
+    viewer.until("document.querySelector('#route-body').textContent.includes('along the route')")
+    viewer.page.evaluate("void (location.hash = location.hash.replace('KORD', 'KATL'))")
+    viewer.until("document.querySelector('#route-body').textContent === 'KJFK KATLLoading the route…'")
+    viewer.eventually(lambda: held)
+    held.pop().continue_()
+    viewer.until("document.querySelector('#route-body').textContent.includes('along the route')")
 
 
 def follow_flight(viewer):
@@ -3845,6 +3895,7 @@ ALL = [
     absent_field, typed_instant, bad_link, link_during_move, instant_without_data, inspect_place, inspect_beside, route,
     level_of_plan, passage_of_plan, differing_stretches, route_ahead, route_without_field, wrong_route,
     route_without_contact, route_without_places, route_through_turbulence, route_suggestions, pick_points,
+    route_loading,
     follow_flight, ahead_first, lost_flight, open_cards, take_along, route_across_antimeridian, take_route_along,
     take_pictures, take_exact_pictures, torn_picture, lost_contact, ages_without_contact, slow_settings,
     words_of_pixels, lost_module, lost_graphics, visible_again, key_entry, narrow_screen, layouts, low_route,
