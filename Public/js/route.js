@@ -21,6 +21,7 @@ import { parsePassage, pastText, sourceText, SPEED_KNOTS } from "./passage.js";
 import { getJSON, now, ServerError } from "./server.js";
 import { picking } from "./picking.js";
 import { profileFigure } from "./profile-view.js";
+import { beyondNode, beyondText, computedAlong } from "./route-beyond.js";
 import { hazardsOfPassage, isWithin } from "./route-hazards.js";
 import { RouteFit } from "./route-fit.js";
 import { styleOf } from "./styles.js";
@@ -268,6 +269,10 @@ export class RoutePanel {
         // The band does not apply to the profile and the levels.
         const only = filterText({ ...view, minAltitude: null, maxAltitude: null });
         const isPassed = pastText(passage, now(), arrival);
+        const alerts = ahead && {
+            ...ahead, hazards: hazards.valid.filter((hazard) => isWithin(hazard, farthest(ahead), ahead.query)),
+            field: hasField && isAtOnce ? ahead.field : undefined,
+        };
         return [
             element("h3", {}, route),
             namesNode(places),
@@ -293,12 +298,13 @@ export class RoutePanel {
                 " The end of the route is not known.") : null,
             profileFigure({ ...profileData, hazards: hazards.valid }, view, this.#legend, departure, speed,
                 reportedUntil),
-            ...alertSection(ahead && {
-                ...ahead, hazards: hazards.valid.filter((hazard) => isWithin(hazard, farthest(ahead), ahead.query)),
-                field: hasField && isAtOnce ? ahead.field : undefined,
-            }, length, this.#legend, isAhead ? departure : undefined, isAtOnce ? null : {
+            ...alertSection(alerts, length, this.#legend, isAhead ? departure : undefined, isAtOnce ? null : {
                 departure, hasField,
-            }),
+            }, alerts && farthest(alerts) < length ? beyondNode(beyondText({
+                ahead: worstOf(alerts), distance: farthest(alerts), length, band: alerts.query, cells: cells.features,
+                field: computedAlong(profileData.field), hazards: hazards.valid.flatMap(({ stretches }) =>
+                    stretches.map(([from, to]) => ({ from, to }))),
+            })) : null),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             hasBand ? element("p", { className: "note" },
                 `Only ${bandText(view.minAltitude, view.maxAltitude)}.`) : null,
@@ -471,8 +477,9 @@ function alertRequest(route, { longitude, latitude }, view, speed, time) {
  * @param {import("./legend.js").Legend} legend
  * @param {number} [departure]  of a flight that has not departed
  * @param {{ departure: number, hasField: boolean } | null} [other]  a departure at another time than that of the alerts
+ * @param {Node | null} [beyond]  about the part of the route beyond the alerts
  * @returns {Node[]} */
-function alertSection(alerts, length, legend, departure, other = null) {
+function alertSection(alerts, length, legend, departure, other = null, beyond = null) {
     if (!alerts) return [];
     const { minAltitude, maxAltitude } = alerts.query;
     // A cluster that begins within the distance may have its nearest cell's centre beyond.
@@ -480,6 +487,7 @@ function alertSection(alerts, length, legend, departure, other = null) {
     const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
     return [
         element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
+        ...(beyond ? [beyond] : []),
         element("p", { className: "note" }, `All within ${WIDTH_NAUTICAL_MILES / 2} NM of the route.`,
             ` Parts of a severity that are less than ${JOINED_SECONDS / 60} min apart are one line.`,
             part ? " The server's alerts end there, and the lists below go on." : null,
@@ -488,6 +496,11 @@ function alertSection(alerts, length, legend, departure, other = null) {
         element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts, departure), legend)),
     ];
 }
+
+/** The worst severity of alerts; 0 if they have none.
+ * @param {Billow.Alerts} alerts */
+const worstOf = ({ clusters, field }) =>
+    Math.max(0, ...[...clusters, ...field?.clusters ?? []].map(({ severity }) => severity ?? 0));
 
 /** The names of a route's airports. Many of them would push the profile out of a small window.
  * @param {import("./flight-plan.js").Waypoint[]} places */

@@ -1793,12 +1793,18 @@ def passage_of_plan(viewer):
 
 
 def differing_stretches(viewer):
-    """the card of a route says why its alerts differ from its other lists, and where they end"""
+    """the card of a route says why its alerts differ from its other lists, where they end, and what is worse beyond"""
+    # Worse than all else lies beyond the alerts.
+    viewer.change_answer("**/collections/hexagons/corridor?*", lambda answer: answer["features"].append(
+        {"type": "Feature", "id": "x", "geometry": None, "properties": {
+            "severity": 5, "distanceAlong": 2240, "altitude": 37000, "altitudeMin": 37000, "altitudeMax": 37000,
+            "observedAt": time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime())}}))
     viewer.open("#layers=gtg,hexagons&map=4/40/-95&route=KJFK+KDEN+KSFO&level=370")
     viewer.until("document.querySelector('#route-body').textContent.includes('Computed along the route')")
     words = viewer.text("#route-body")
     ahead, rest = words.split("Ahead, FL350–FL390, first 2000 NM")[1].split("Hexagons along the route")
     assert "All within 25 NM of the route." in ahead and "less than 5 min apart are one line" in ahead, ahead
+    assert re.match(r"\s*Worse lies beyond 2\d\d\d NM: Severity 5 reported at 2240 NM", ahead), ahead
     assert "The server's alerts end there, and the lists below go on." in ahead, ahead
     assert "On the middle line of the route, at FL370. “Ahead” has the worst within 25 NM to each side and " \
         "2,000 ft above and below, so it differs." in rest, rest
