@@ -4,7 +4,9 @@ import { showAge } from "./age.js";
 import { groundOfDeck, pictureLayer } from "./ground.js";
 
 const server = new URL("..", location.href).href;
-const url = `${server}tiles/hazards,hexagons.json?hours=2`;
+// These are the viewer's styles for a light and a dark device. Choose any other of /styles here and for the legend.
+const style = matchMedia("(prefers-color-scheme: dark)").matches ? "night" : "day";
+const url = `${server}tiles/hazards,hexagons.json?hours=2&style=${style}`;
 const ground = await groundOfDeck(server);
 const { tiles: data } = await (await fetch(url)).json();
 const map = new deck.Deck({

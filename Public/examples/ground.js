@@ -1,8 +1,13 @@
 // @ts-check
 // Land and lakes of the server's own base map, below the data. A map with a ground of its own needs none of this.
 
-/** @type {Record<string, string>} */
-const colours = { land: "#d3d8d3", lake: "#b9c8d3" };
+const dark = matchMedia("(prefers-color-scheme: dark)");
+// The scripts choose their style once, and the legend follows the device.
+dark.addEventListener("change", () => location.reload());
+
+/** The colours of the viewer's map.
+ * @type {Record<string, string>} */
+const colours = dark.matches ? { land: "#25303a", lake: "#101a23" } : { land: "#d3d8d3", lake: "#b9c8d3" };
 
 /** @param {string} server */
 const address = (server) => `${server}vendor/basemap/coarse.geojson`;

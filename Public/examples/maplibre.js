@@ -4,7 +4,9 @@ import { showAge } from "./age.js";
 import { groundStyle } from "./ground.js";
 
 const server = new URL("..", location.href).href;
-const url = `${server}tiles/hazards,hexagons.json?hours=2`;
+// These are the viewer's styles for a light and a dark device. Choose any other of /styles here and for the legend.
+const style = matchMedia("(prefers-color-scheme: dark)").matches ? "night" : "day";
+const url = `${server}tiles/hazards,hexagons.json?hours=2&style=${style}`;
 const map = new maplibregl.Map({ container: "map", center: [-96, 39], zoom: 3, style: groundStyle(server) });
 map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "top-right");
 await map.once("load");

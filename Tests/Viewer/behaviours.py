@@ -151,8 +151,8 @@ class Viewer:
         return self.count_pixels(f"(red << 16 | green << 8 | blue) === 0x{line}", x - 20, y - 20, 40, 40) > 20
 
     def pixels_of_severities(self, x, y, width, height):
-        """Counts the pixels of a part of the page in exactly one of the five colours of severity."""
-        colours = "[0xffffff, 0xfff04c, 0xffbc09, 0xff7100, 0xff0000]"
+        """Counts the pixels of a part of the page in exactly one of the five colours of severity by day."""
+        colours = "[0xffffff, 0xd0a800, 0xe07000, 0xc41e0e, 0x6a0048]"
         return self.count_pixels(f"{colours}.includes(red << 16 | green << 8 | blue)", x, y, width, height)
 
     def change_answer(self, pattern, change):
@@ -3650,6 +3650,38 @@ def examples(viewer):
         assert len(lines) <= 20, (url, len(lines))
 
 
+def examples_like_viewer(viewer):
+    """the example pages have the viewer's style by day and night, and their legend covers no text in small windows"""
+    pages = ("maplibre", "leaflet", "openlayers", "deck", "changes")
+    for scheme, style in (("light", "day"), ("dark", "night")):
+        # An example page would load itself again for the other scheme.
+        viewer.page.goto("about:blank")
+        viewer.requests.clear()
+        viewer.page.emulate_media(color_scheme=scheme)
+        viewer.open("#layers=hexagons")
+        assert all(f"style={style}" in url for url in viewer.tiles()), viewer.tiles()
+        for page in pages:
+            viewer.requests.clear()
+            viewer.page.goto(f"{viewer.base}/examples/{page}.html", wait_until="load")
+            viewer.eventually(lambda: page == "changes" or viewer.tiles())
+            viewer.until("document.querySelector('#age').textContent.startsWith('Data of')")
+            asked = [url for url in viewer.requests if "/legend.json" in url or "/tiles/" in url]
+            assert asked and all(f"style={style}" in url for url in asked), asked
+            viewer.until("document.querySelector('.legend img').naturalWidth > 0")
+            legend = viewer.page.evaluate("document.querySelector('.legend img').currentSrc")
+            assert f"style={style}" in legend, legend
+            for width, height in ((1000, 700), (720, 450), (844, 390), (390, 844), (600, 360)):
+                viewer.page.set_viewport_size({"width": width, "height": height})
+                about, legend = (viewer.page.locator(part).bounding_box() for part in (".about", ".legend img"))
+                words = (page, width, height, about, legend)
+                assert about["y"] + about["height"] <= legend["y"] or about["x"] + about["width"] <= legend["x"], words
+                for box in (about, legend):
+                    assert box["x"] >= 0 and box["y"] >= 0, words
+                    assert box["x"] + box["width"] <= width and box["y"] + box["height"] <= height, words
+                assert legend["height"] >= 150, words
+            viewer.page.set_viewport_size({"width": 1000, "height": 700})
+
+
 COPY = """
     const { CollectionCopy } = await import("/js/changes.js");
     const parameters = { bbox: "-130,15,-60,60" };
@@ -3906,7 +3938,7 @@ ALL = [
     take_pictures, take_exact_pictures, torn_picture, lost_contact, ages_without_contact, slow_settings,
     words_of_pixels, lost_module, lost_graphics, visible_again, key_entry, narrow_screen, layouts, low_route,
     live_button, many_warnings, place_beside_card, route_beside_place, place_of_link, short_tab_order, escape_in_dialog,
-    whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples, timeline_elsewhere,
-    timeline_missing_tiles, status_page, unknown_layer, outside_span, scaled_tiles, late_source, timeline_key,
-    more_settings, symbols_beside_banners, waypoints_beside_reports,
+    whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples, examples_like_viewer,
+    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, scaled_tiles, late_source,
+    timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
 ]
