@@ -99,10 +99,10 @@ export function beyondText({ ahead, distance, length, band, cells, field, hazard
         .map(({ from, to }) => ({ from: Math.max(from, distance), to })));
     const levels = rangeText(flightLevel(band.minAltitude), flightLevel(band.maxAltitude));
     return { isWorse: isWorse || isOtherWorse, sentences: [
+        other && isOtherWorse ? `Beyond ${end} NM, at other levels, ${severityName(other.severity)} is reported at ${
+            partsText(other.parts)}.` : null,
         found ? `${isWorse ? "Worse lies beyond" : "The worst beyond"} ${end} NM: ${found}.`
             : `Beyond ${end} NM no turbulence is reported at ${levels}. This does not mean smooth air.`,
-        other && isOtherWorse
-            ? `At other levels ${severityName(other.severity)} is reported at ${partsText(other.parts)}.` : null,
         areas.length ? `Hazard areas beyond: ${partsText(areas)}.` : null,
         ...unknownTexts(field, distance, length),
     ].flatMap((text) => text ?? []) };
@@ -125,8 +125,9 @@ function unknownTexts(field, distance, length) {
 
 /** @param {ReturnType<typeof beyondText>} text */
 export const beyondNode = ({ isWorse, sentences: [first, ...rest] }) =>
-    element("p", { className: isWorse ? "problem beyond" : "note beyond" }, element("strong", {}, first),
-        ...rest.map((text) => ` ${text}`));
+    element("div", { className: "beyond" },
+        element("p", { className: isWorse ? "problem" : "note" }, first),
+        rest.length ? element("p", { className: "note" }, rest.join(" ")) : null);
 
 /** "2857–2999 NM", "2100–2150, 2300 and 2 more parts to 2999 NM"
  * @param {Part[]} parts */

@@ -47,7 +47,7 @@ test("without reports beyond the alerts, the text does not call the air smooth",
     const route = { ahead: 0, distance: 2000, length: 3000, band, cells: [cell(2500, 3, 20_000)],
         field: { severities: [], unknown: [] }, hazards: [] };
     equal(beyondText(route), { isWorse: true, sentences: [
+        "Beyond 2000 NM, at other levels, Moderate is reported at 2500 NM.",
         "Beyond 2000 NM no turbulence is reported at FL350–FL390. This does not mean smooth air.",
-        "At other levels Moderate is reported at 2500 NM.",
     ] });
 });
