@@ -60,12 +60,19 @@ export function profileFigure(profile, view, legend, departure, speed, reportedU
     });
     /** @param {Map<number, string>} paths @param {string} name */
     const fill = (paths, name) => {
+        const isVisible = (/** @type {number} */ severity) => legend.entry(severity) !== undefined
+            && (name === "reported" || (severity > 0 && isShown(severity)));
+        // A known value hides the hatching, even if the user has filtered its severity.
+        plot.append(...[...paths.values()].map((d) => svgElement("path", { d, class: "known" })));
+        if (name === "computed") {
+            const d = [...paths].flatMap(([severity, boxes]) => (isVisible(severity) ? [boxes] : [])).join("");
+            // The boxes cover the lines between them.
+            plot.append(svgElement("path", { d, class: "edge" }), svgElement("path", { d, class: "cover" }));
+        }
         for (const [severity, d] of [...paths].sort(([a], [b]) => a - b)) {
             const entry = legend.entry(severity);
-            // A known value hides the hatching, even if the user has filtered its severity.
-            plot.append(svgElement("path", { d, class: "known" }));
-            const isVisible = entry && (name === "reported" || (severity > 0 && isShown(severity)));
-            if (isVisible) plot.append(svgElement("path", { d, fill: entry.fill, "fill-opacity": entry.opacity ?? 1 }));
+            if (!entry || !isVisible(severity)) continue;
+            plot.append(svgElement("path", { d, fill: entry.fill, "fill-opacity": entry.opacity ?? 1 }));
         }
         if (name === "reported") plot.append(svgElement("path", { d: [...paths.values()].join(""), class: name }));
     };

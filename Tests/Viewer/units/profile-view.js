@@ -82,3 +82,42 @@ test("a profile says which hazards are above ground", () => {
     equal(signs(low, low, high), ["Hazard", "Hazard SFC – FL020 AGL, drawn from sea level"]);
     equal([signs(high), signs()], [["Hazard"], []]);
 });
+
+test("an outline tells what a profile computes from the ground, without lines between its boxes", () => {
+    const { view } = parseHash("#route=KORD+KJFK");
+    const field = { text: "", severities: [[null, null], [1, 0], [1, 1], [null, null]] };
+    const figure = profileFigure({ ...profile, severities: [[], [], [], []], field }, view, legend, 0, 450);
+    const boxes = "M0 203H500V407H0zM0 0H1000V203H0z";
+    const paths = [...figure.querySelectorAll(".plot path")].map((path) =>
+        [path.getAttribute("class") ?? path.getAttribute("fill"), path.getAttribute("d")]);
+    const first = paths.findIndex(([name]) => name === "edge");
+    // The boxes cover the inner half of the lines, and so those between two boxes.
+    equal(paths.slice(first, first + 3), [["edge", boxes], ["cover", boxes], ["#000001", boxes]]);
+    // What the user has filtered has no outline.
+    const filtered = profileFigure(
+        { ...profile, field }, parseHash("#severity=2&route=KORD+KJFK").view, legend, 0, 450);
+    equal(filtered.querySelector(".edge")?.getAttribute("d"), "");
+});
+
+test("the outlines of a profile have a contrast of at least 3:1 with its ground", () => {
+    const { view } = parseHash("#route=KORD+KJFK");
+    const figure = profileFigure(profile, view, legend, 0, 450);
+    document.body.append(figure);
+    /** @param {string} colour */
+    const luminance = (colour) => {
+        const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map((part) => {
+            const share = Number(part) / 255;
+            return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const styleOf = (/** @type {string} */ name) =>
+        getComputedStyle(/** @type {Element} */ (figure.querySelector(name)));
+    const ground = luminance(styleOf(".known").fill);
+    for (const name of [".edge", ".reported"]) {
+        const line = luminance(styleOf(name).stroke);
+        const contrast = (Math.max(line, ground) + 0.05) / (Math.min(line, ground) + 0.05);
+        ok(contrast >= 3, `${name}: ${contrast}`);
+    }
+    figure.remove();
+});
