@@ -2,7 +2,7 @@
 // The legend, made from the server's: the page defines no colours of severities.
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
-import { CELLS, isArea } from "./layers.js";
+import { CELLS } from "./layers.js";
 import { severitiesOf, showsSeverity } from "./view.js";
 
 export class Legend {
@@ -24,9 +24,6 @@ export class Legend {
     #symbols = element("details", { className: "symbols", hidden: true });
     #lastOne = element("p", { className: "note caution", role: "status", hidden: true },
         "The last severity stays: an empty map would look like smooth air.");
-
-    #unrated = element("p", { className: "note caution", hidden: true },
-        "Hazard areas without a severity are hidden too.");
 
     /** @param {HTMLElement} root
      * @param {(difference: Partial<Billow.View>) => void} changed */
@@ -59,7 +56,7 @@ export class Legend {
             (note) => element("p", { className: "note" }, note)
         );
         this.#root.replaceChildren(
-            element("h2", {}, legend.title), list, this.#lastOne, this.#unrated, ...notes, this.#field, this.edges,
+            element("h2", {}, legend.title), list, this.#lastOne, ...notes, this.#field, this.edges,
             this.#symbols, element("p", { className: "note caution" }, "Not for navigation."));
         this.#mark();
     }
@@ -95,11 +92,8 @@ export class Legend {
 
     #mark() {
         const view = this.#view;
-        const { theme } = document.body.dataset;
         if (view) import("./legend-symbols.js").then(({ showSymbols }) =>
-            showSymbols(this.#symbols, view.layers, this.#style, `${theme}`, this.#entries)).catch(() => {});
-        // An area of thunderstorms or wind shear has no severity, so no filter for severities selects it.
-        this.#unrated.hidden = !(view && (view.severities || view.minSeverity > 0) && view.layers.some(isArea));
+            showSymbols(this.#symbols, view, this.#style, this.#entries, this.#changed)).catch(() => {});
         for (const item of this.#root.querySelectorAll("[data-severity]")) {
             const severity = Number(item.getAttribute("data-severity"));
             const isShown = view === null || showsSeverity(view, severity);

@@ -4,6 +4,7 @@
 import { PROPERTIES } from "./datasets.js";
 import { byId, element } from "./dom.js";
 import { flightLevel } from "./format.js";
+import { countedText } from "./hidden-severities.js";
 import { CELLS } from "./layers.js";
 import { fetchResponse } from "./server.js";
 import { CEILING_FEET, filters } from "./view.js";
@@ -51,7 +52,7 @@ export async function showLevels(view, box) {
     try {
         const response = await fetchResponse(`export/${CELLS}.csv?${request}`);
         const counts = countLevels(await response.text());
-        if (request === lastRequest) draw(counts);
+        if (request === lastRequest) draw(counts, countedText(view).replace("M", "m"));
     } catch {
         // The slider works without the histogram. The next visit repeats the request.
         if (request !== lastRequest) return;
@@ -60,8 +61,9 @@ export async function showLevels(view, box) {
     }
 }
 
-/** @param {ReturnType<typeof countLevels>} counts */
-function draw(counts) {
+/** @param {ReturnType<typeof countLevels>} counts
+ * @param {string} counted  what the darker part counts */
+function draw(counts, counted) {
     const max = Math.max(...counts.map(({ all }) => all));
     const busiest = counts.findIndex(({ all }) => all === max);
     root.hidden = max === 0;
@@ -72,7 +74,7 @@ function draw(counts) {
     if (fill) root.style.setProperty("--moderate", fill);
     root.replaceChildren(...counts.map(({ all, worse }, block) => {
         const bar = element("span", { title: `${flightLevel(block * BLOCK_FEET)}: ${all} reports, ${
-            worse} of them moderate or worse` }, element("i"));
+            worse} of them ${counted}` }, element("i"));
         bar.style.height = all ? `max(2px, ${(100 * all) / max}%)` : "0";
         const part = /** @type {HTMLElement} */ (bar.firstChild);
         part.style.height = all ? `${(100 * worse) / all}%` : "0";

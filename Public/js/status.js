@@ -75,7 +75,9 @@ export class StatusBar {
         const isSilent = knowledge.frame?.playing === true;
         for (const [key, { level, text }] of wanted) this.#show(key, level, text, isSilent);
         this.#root.tabIndex = this.#isSmall.matches ? 0 : -1;
+        /** @type {Element[]} */
         const order = [...wanted.keys()].flatMap((key) => this.#banners.get(key) ?? []);
+        order.push(...this.#root.querySelectorAll(".notice"));
         if (order.some((banner, index) => this.#root.children[index] !== banner)) this.#root.replaceChildren(...order);
         const state = stateOf(knowledge, wanted);
         const root = byId("state");

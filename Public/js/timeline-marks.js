@@ -4,6 +4,7 @@
 import { byId, element, setText } from "./dom.js";
 import { clockText } from "./clock-text.js";
 import { clockTime } from "./format.js";
+import { countedText, severitiesIn } from "./hidden-severities.js";
 import { isField, layerName, LAYERS } from "./layers.js";
 import { getJSON } from "./server.js";
 
@@ -23,7 +24,8 @@ const SKEW_MILLISECONDS = 120_000;
 const BACK = /^Arrow(Left|Down)$/, FORWARD = /^Arrow(Right|Up)$/;
 
 /** @typedef {{
- *     time: string, forecast?: boolean, incomplete?: boolean, product?: string, run?: string, lead?: number,
+ *     time: string, tiles?: string, forecast?: boolean, incomplete?: boolean, product?: string, run?: string,
+ *     lead?: number,
  * }} ManifestFrame
  * @typedef {(number | null)[]} Counts  one per frame
  * @typedef {{
@@ -43,6 +45,8 @@ export class TimelineMarks {
      * @type {ManifestLayer[]} */
     #layers = [];
     #isCounted = false;
+    /** What the bars count. */
+    #counted = "";
     /** @type {boolean[]} */
     #ready = [];
     /** @type {number | null} */
@@ -154,6 +158,8 @@ export class TimelineMarks {
         this.times = times;
         this.liveIndex = Math.max(0, frames.findLastIndex(({ forecast }) => forecast !== true));
         this.#isCounted = cells.length > 0 || points.length > 0;
+        // The addresses of the tiles have the filter of these frames, which the user may have changed meanwhile.
+        this.#counted = countedText(severitiesIn(new URLSearchParams(frames[0]?.tiles?.split("?")[1])));
         const bars = countBars(cells, points);
         this.#scrubber.max = String(Math.max(frames.length - 1, 1));
         this.#marks.replaceChildren(...frames.map(({ forecast, incomplete }, index) => {
@@ -201,7 +207,8 @@ export class TimelineMarks {
         const present = placed(this.liveIndex / (times.length - 1), element("div", { className: "now" }));
         this.#scale.replaceChildren(present,
             element("div", { className: "hours" },
-                this.#isCounted ? element("b", { title: COUNTED }, "Moderate or worse") : element("b", {}, "Frames"),
+                this.#isCounted ? element("b", { title: `${this.#counted}. ${COUNTED}` }, this.#counted)
+                    : element("b", {}, "Frames"),
                 element("b", {}, "UTC"), ...hours),
             ...this.#layers.map((layer) => rowOf(layer, times)));
     }

@@ -217,7 +217,7 @@ def first_load(viewer):
     viewer.open("#layers=gtg,hexagons")
     # What completes the map, and the map's modules, events, sources, fields and marks load late.
     later = (r"/vendor/|complete-map|chosen-time|clock-text|-images|-signs|-guards|-labels|timeline-marks|dom-patch|"
-             r"legend-symbols|live-events|map-style|"
+             r"legend-symbols|live-events|hidden-severities|notices|map-style|"
              r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|toolbars)\.js|"
              r"/source(s|-state)\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
@@ -1333,6 +1333,39 @@ def filters(viewer):
     viewer.page.click("#legend button[data-severity='3']")
     viewer.until("location.hash.includes('severity=3')")
     viewer.eventually(lambda: "The last severity stays" not in viewer.text("#legend"))
+
+
+def hidden_severity(viewer):
+    """a severity that is hidden between visible ones has a warning, and the timeline's words leave it out"""
+    def count(manifest):
+        for layer in manifest["layers"]:
+            layer["moderateOrWorse"] = [5 for _ in layer["frames"]]
+
+    viewer.change_answer("**/timeline.json*counts=true*", count)
+    viewer.page.set_viewport_size({"width": 1440, "height": 900})
+    viewer.open("#layers=hexagons&map=4/39/-96&severity=1")
+    key, bars = ".timeline-key .counted", "#scale .hours b[title]"
+    viewer.until(f"document.querySelector('{key}')?.textContent === 'moderate or worse'")
+    viewer.until(f"document.querySelector('{bars}')?.textContent === 'Moderate or worse'")
+    assert viewer.page.locator(".notice").count() == 0
+    viewer.page.click("#legend button[data-severity='3']")
+    viewer.eventually(lambda: viewer.page.is_visible(".notice"))
+    assert viewer.text(".notice p") == "Moderate is hidden on this map: a bare place may have it."
+    viewer.until(f"document.querySelector('{key}').textContent === 'moderate or worse, without Moderate'")
+    viewer.until(f"document.querySelector('{bars}')?.textContent === 'Moderate or worse, without Moderate'")
+    assert viewer.page.get_attribute(bars, "title").startswith("Moderate or worse, without Moderate. Bars of")
+    # No word of the label is cut off.
+    assert viewer.page.evaluate("""(bars) => {
+        const { scrollWidth, clientWidth } = document.querySelector(bars);
+        return scrollWidth <= clientWidth;
+    }""", bars)
+    for width, height in [*SIZES, (360, 640)]:
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.eventually(lambda: viewer.page.is_visible(".notice button"))
+        viewer.eventually(lambda: not viewer.page.evaluate(LAYOUT_PROBLEMS, width <= 900 or height <= 560))
+    viewer.page.focus(".notice button")
+    viewer.page.keyboard.press("Enter")
+    viewer.until("location.hash.includes('severity=1') && document.querySelector('.notice') === null")
 
 
 def origin_filters(viewer):
@@ -3933,12 +3966,12 @@ ALL = [
     absent_field, typed_instant, bad_link, link_during_move, instant_without_data, inspect_place, inspect_beside, route,
     level_of_plan, passage_of_plan, differing_stretches, route_ahead, route_without_field, wrong_route,
     route_without_contact, route_without_places, route_through_turbulence, route_suggestions, pick_points,
-    route_loading,
-    follow_flight, ahead_first, lost_flight, open_cards, take_along, route_across_antimeridian, take_route_along,
-    take_pictures, take_exact_pictures, torn_picture, lost_contact, ages_without_contact, slow_settings,
-    words_of_pixels, lost_module, lost_graphics, visible_again, key_entry, narrow_screen, layouts, low_route,
-    live_button, many_warnings, place_beside_card, route_beside_place, place_of_link, short_tab_order, escape_in_dialog,
-    whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples, examples_like_viewer,
-    timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span, scaled_tiles, late_source,
-    timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
+    route_loading, follow_flight, ahead_first, lost_flight, open_cards, take_along, route_across_antimeridian,
+    take_route_along, take_pictures, take_exact_pictures, torn_picture, lost_contact, ages_without_contact,
+    slow_settings, words_of_pixels, lost_module, lost_graphics, visible_again, key_entry, narrow_screen, layouts,
+    low_route, live_button, many_warnings, place_beside_card, route_beside_place, place_of_link, short_tab_order,
+    escape_in_dialog, whole_choices, whole_spans, readers_settings, on_paper, level_colours, examples,
+    examples_like_viewer, timeline_elsewhere, timeline_missing_tiles, status_page, unknown_layer, outside_span,
+    scaled_tiles, late_source, timeline_key, more_settings, symbols_beside_banners, waypoints_beside_reports,
+    hidden_severity,
 ]
