@@ -186,15 +186,16 @@ function alertSection(aircraft, alerts, view, legend) {
         isLeftOut ? `The position is from ${source}, which the map leaves out.` : null,
     ].filter(Boolean).join(" ");
     return section(`Ahead of ${callsign || icao24}`,
-        element("p", {}, ...texts.flatMap((text) => (text ? [" · ", text] : [])).slice(1)),
-        element("p", { className: "note" }, `Searched ${Math.round(query.distance ?? 0)} NM ahead, ${band}`),
-        notes ? element("p", { className: "note" }, notes) : null,
-        ...groupNodes(alertGroups(alerts), legend),
         problem === null ? null : element("p", { className: "problem" }, ...problem),
-        incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null);
+        incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null,
+        ...groupNodes(alertGroups(alerts), legend),
+        notes ? element("p", { className: "note" }, notes) : null,
+        element("p", { className: "note" }, `Searched ${Math.round(query.distance ?? 0)} NM ahead, ${band}`),
+        element("p", {}, ...texts.flatMap((text) => (text ? [" · ", text] : [])).slice(1)));
 }
 
 /** @param {string} title
  * @param {...(Node | string | null)} children */
 const section = (title, ...children) =>
     element("section", { className: "features alerts" }, element("h3", {}, title), ...children);
+    // What lies ahead comes first, with what limits it. The aircraft itself follows.

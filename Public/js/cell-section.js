@@ -72,11 +72,13 @@ export class CellSection {
         const records = properties.reports > 1
             ? await this.#observations(properties.h3, this.#query(...cellCentre, 0.0002), signal) : [];
         const isNear = distance <= HEADLINE_PIXELS + (coarse ? COARSE_PIXELS : 0);
+        // A followed flight is at the mark of its card.
+        const mark = this.#view.flight === null ? "marker" : "aircraft";
         const nameBelow = distance > 0 && cellBelow ? this.#name(cellBelow.feature.properties) : null;
         return this.#card(properties, records, isNear, [
             this.#explanation(properties),
-            distance > 0 ? `${bearingText(place, cellCentre)} of the marker.` : null,
-            nameBelow && `At the marker: ${nameBelow}, ${levelText(cellBelow?.feature.properties ?? {})}.`,
+            distance > 0 ? `${bearingText(place, cellCentre)} of the ${mark}.` : null,
+            nameBelow && `At the ${mark}: ${nameBelow}, ${levelText(cellBelow?.feature.properties ?? {})}.`,
             hits.length > 1 && !isWide ? `The most severe of ${hits.length} cells within ${hitPixels} pixels.` : null,
         ]);
     }
@@ -187,7 +189,8 @@ export class CellSection {
                     element("dd", {}, ...(Array.isArray(value) ? value : [String(value)]))]),
             ),
             records.length ? this.#table(records) : null,
-            element("p", { className: "cell" }, record.h3));
+            // Only analysts need it.
+            element("details", { className: "cell" }, element("summary", {}, "Cell"), element("p", {}, record.h3)));
         if (isNear) rate(card, record.severity, "reported");
         return card;
     }

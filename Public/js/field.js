@@ -163,7 +163,7 @@ function section(given, view, near) {
             : view.sources ? `No field ${originText(view)}has a value here at this time. Turbulence is possible.`
                 : "The grid has no value here at this time. Turbulence is possible."),
         isWorse ? element("p", {}, element("strong", {}, SEVERITIES[near?.properties.severity] ?? ""),
-            ` ${near?.direction} of the marker.`) : null,
+            ` ${near?.direction} of the ${view.flight === null ? "marker" : "aircraft"}.`) : null,
         lines.length ? element("ul", {}, ...lines) : null,
         rest > 0
             ? element("p", { className: "note" }, more) : null);

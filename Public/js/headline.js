@@ -29,8 +29,9 @@ export function markUnknown(section) { unknown.add(section); }
 
 /** The headline above some sections; null if none of them has a severity, or lacks a value.
  * @param {Node[]} sections
- * @param {Pick<import("./legend.js").Legend, "entry">} legend */
-export function headline(sections, legend) {
+ * @param {Pick<import("./legend.js").Legend, "entry">} legend
+ * @param {string} [place]  words for the place */
+export function headline(sections, legend, place = "here") {
     const all = sections.flatMap((section) => ratings.get(section) ?? []);
     const rated = all.flatMap(({ severity, origin }) => (severity === null ? [] : { severity, origin }))
         .sort((a, b) => b.severity - a.severity);
@@ -52,7 +53,7 @@ export function headline(sections, legend) {
     return element("div", { className: "headline" },
         element("h3", {}, entry ? swatch(entry) : null, name(worst.severity)),
         element("p", { className: "note" },
-            `The worst ${unrated.length ? "known severity" : "shown"} here, ${worst.origin}.`
+            `The worst ${unrated.length ? "known severity" : "shown"} ${place}, ${worst.origin}.`
             + (texts.length ? ` Also: ${texts.join("; ")}.` : "")));
 }
 

@@ -241,7 +241,8 @@ export class Inspector {
             if (!this.shown) this.#showArrivals(parts, abort.signal);
             const [alerts, ...others] = await Promise.all(parts);
             const sections = others.flat();
-            content = [...alerts, ...[headline(sections, this.#legend) ?? []].flat(), ...sections];
+            const place = view.flight === null ? "here" : "at the aircraft";
+            content = [...alerts, ...[headline(sections, this.#legend, place) ?? []].flat(), ...sections];
             if (!content.length) content = [
                 element("p", {}, element("strong", {}, "Nothing here"), " in the visible layers."),
                 ...[filterText(view)].flatMap((only) => only

@@ -92,3 +92,20 @@ test("the headline does not call itself the worst inside an area of unknown seve
     ]);
     equal((await words({ hazards: [area({ hazard: "TS" })] })).length, 1, "no headline");
 });
+
+test("the card of a followed flight says what is at the aircraft, and folds the ids of cells", async () => {
+    await withResponses(() => json({ features: [cell(5, 3)] }), async () => {
+        const { view } = parseHash("#layers=hexagons&flight=a00001");
+        const section = await new CellSection(view, ZOOM, legend).content(0, 0, signal);
+        equal(/\d NM east of the aircraft\./.test(section.textContent ?? ""), true, section.textContent ?? "");
+        const folded = section.querySelectorAll("details.cell:not([open])");
+        equal([...folded].map(({ textContent }) => textContent), ["Cell8"]);
+        equal(headline([section], legend, "at the aircraft")?.textContent,
+            "ModerateThe worst shown at the aircraft, reported.");
+    });
+    await withResponses(() => json({ features: [cell(5, 3)] }), async () => {
+        const { view } = parseHash("#layers=hexagons&place=0/0");
+        const section = await new CellSection(view, ZOOM, legend).content(0, 0, signal);
+        equal(section.textContent?.includes("of the marker."), true);
+    });
+});
