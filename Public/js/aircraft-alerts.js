@@ -2,6 +2,7 @@
 // Turbulence and hazards ahead of an aircraft. The server searches along its track. The map and the card show the area
 // and the groups that it finds. Each new picture repeats the request from the aircraft's new position.
 import { alertFilters, alertFilterText, alertGroups, groupNodes } from "./alert-groups.js";
+import { clockText } from "./clock-text.js";
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { flightLevel, instantOf } from "./format.js";
@@ -11,7 +12,7 @@ import { tickingAge } from "./observation-text.js";
 import { outlineOf } from "./outline.js";
 import { aircraftTexts } from "./place-features.js";
 import { postJSON } from "./features.js";
-import { getJSON, ServerError } from "./server.js";
+import { getJSON, now, ServerError } from "./server.js";
 import { SEVERITIES } from "./view.js";
 
 const AREA = "ahead";
@@ -19,6 +20,8 @@ const BLUE = "#1552c4";
 /** @typedef {Record<string, any>} Properties */
 
 const EMPTY = { type: "FeatureCollection", features: [] };
+/** The summary of alerts without any turbulence or hazard. */
+const NOTHING = "no turbulence reported, which does not mean smooth air";
 
 export class AircraftAlerts {
     #map;
@@ -32,8 +35,8 @@ export class AircraftAlerts {
     #labels = [];
 
     #changed;
-    /** The summary of the last response. */
-    #lastSummary = "";
+    /** The summary of the last response, and the user's choices on which it depends. */
+    #last = { summary: "", choices: "" };
 
     /** `view` returns the current view. `changed` receives a text whenever the summary changes.
      * @param {maplibregl.Map} map
@@ -59,7 +62,7 @@ export class AircraftAlerts {
      * @param {string} icao24
      * @param {AbortSignal} signal */
     async section(icao24, signal) {
-        if (icao24 !== this.#icao24) this.#lastSummary = "";
+        if (icao24 !== this.#icao24) this.#last.summary = "";
         this.#icao24 = icao24;
         const view = this.#view();
         const time = view.time === null ? null : new Date(view.time).toISOString().replace(".000Z", "Z");
@@ -85,11 +88,14 @@ export class AircraftAlerts {
         this.#draw(alerts);
         const { callsign } = aircraft.properties;
         const summary = summaryOf(alerts);
-        if (this.#lastSummary && summary !== this.#lastSummary) {
-            const only = alertFilterText(view);
-            this.#changed(`Ahead of ${callsign || icao24}: ${summary}.${only ? ` ${only}.` : ""}`);
+        const only = alertFilterText(view);
+        // After another filter or instant the user expects other alerts.
+        const choices = `${only} ${view.time}`;
+        const { summary: before } = this.#last;
+        if (before && summary !== before && choices === this.#last.choices) {
+            this.#changed(changeText(callsign || icao24, summary, before, view.time ?? now(), only));
         }
-        this.#lastSummary = summary;
+        this.#last = { summary, choices };
         return alertSection(aircraft.properties, alerts, view, this.#legend);
     }
 
@@ -164,7 +170,18 @@ export function summaryOf({ clusters, hazards, field }) {
     const parts = [
         ...worst(clusters, "reported"), ...worst(field?.clusters ?? [], "computed"), ...new Set(issued.sort()),
     ];
-    return parts.length ? parts.join(", ") : "no turbulence reported, which does not mean smooth air";
+    return parts.length ? parts.join(", ") : NOTHING;
+}
+
+/** Says what changed ahead of a flight: "Ahead of UAL12 since 19:31Z: Moderate reported (before: Light reported)."
+ * @param {string} name
+ * @param {string} summary
+ * @param {string} before  the summary before the change
+ * @param {number} time  of the change
+ * @param {string | null} only  the filters */
+export function changeText(name, summary, before, time, only) {
+    const old = before === NOTHING ? NOTHING.replace(/,.*/, "") : before;
+    return `Ahead of ${name} since ${clockText(time, time)}Z: ${summary} (before: ${old}).${only ? ` ${only}.` : ""}`;
 }
 
 /** @param {Properties} aircraft
@@ -185,6 +202,7 @@ function alertSection(aircraft, alerts, view, legend) {
         only && `${only}.`,
         isLeftOut ? `The position is from ${source}, which the map leaves out.` : null,
     ].filter(Boolean).join(" ");
+    // What lies ahead comes first, with what limits it. The aircraft itself follows.
     return section(`Ahead of ${callsign || icao24}`,
         problem === null ? null : element("p", { className: "problem" }, ...problem),
         incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null,
@@ -198,4 +216,3 @@ function alertSection(aircraft, alerts, view, legend) {
  * @param {...(Node | string | null)} children */
 const section = (title, ...children) =>
     element("section", { className: "features alerts" }, element("h3", {}, title), ...children);
-    // What lies ahead comes first, with what limits it. The aircraft itself follows.

@@ -5,6 +5,7 @@ import { byId, element } from "./dom.js";
 import { AIRCRAFT, TRACKS } from "./layers.js";
 import { IN_PICTURES } from "./map-overlay.js";
 import { shortTime } from "./format.js";
+import { markTitle, removeNotice, showNotice } from "./notices.js";
 import { closeSheet, uncoveredArea, uncoveredCentre } from "./uncovered.js";
 import { getFeatures } from "./features.js";
 import { getJSON, now, ServerError } from "./server.js";
@@ -42,6 +43,9 @@ export class Flight {
     #abort = null;
     /** @type {string | null} */
     #followed = null;
+    /** The flight of the notice.
+     * @type {string | null} */
+    #noticed = null;
     /** The call sign of the followed flight, as far as known. */
     #name = "";
     /** Why a search found no other flight than the followed one. Its field has another name than the map meanwhile.
@@ -152,6 +156,8 @@ export class Flight {
         const view = this.#view();
         const { flight, time } = view;
         this.#abort?.abort();
+        if (flight !== this.#noticed) endNotice();
+        this.#noticed = flight;
         if (flight === null) {
             this.#followed = null;
             this.#shownTime = undefined;
@@ -246,14 +252,25 @@ export class Flight {
     }
 }
 
-/** Announces changed alerts to screen readers. Also shows a notification if the user allows it and the page is hidden,
- * or another window has the focus.
+const NOTICE = "ahead";
+
+/** Removes the notice of changed alerts, and its mark in the title. */
+function endNotice() {
+    removeNotice(NOTICE);
+    markTitle("");
+}
+
+/** Announces changed alerts to screen readers, in a notice that stays until the user dismisses it, and in the title.
+ * Also shows a notification if the user allows it and the page is hidden, or another window has the focus.
  * @param {string} text */
 export async function announceChange(text) {
     byId("announcement").textContent = text;
+    showNotice(NOTICE, text, "Dismiss", endNotice, true);
+    markTitle("(!) ");
     if (!("Notification" in window) || Notification.permission !== "granted") return;
     if (document.visibilityState === "visible" && document.hasFocus()) return;
-    const options = { body: `${text} Not for navigation.`, tag: "billow-ahead" };
+    // A second change with the same tag would replace the first notification in silence.
+    const options = { body: `${text} Not for navigation.`, tag: "billow-ahead", renotify: true };
     // On Android, only a service worker shows notifications. A click on it leads back to this page.
     const worker = await navigator.serviceWorker?.getRegistration();
     if (worker?.active) await worker.showNotification("Billow", { ...options, data: location.href });

@@ -12,8 +12,9 @@ const notices = new Map();
  * @param {string} kind
  * @param {string} text
  * @param {string} label  of the button
- * @param {() => void} act  called if the user presses the button */
-export function showNotice(kind, text, label, act) {
+ * @param {() => void} act  called if the user presses the button
+ * @param {boolean} [isDismissed]  whether Escape in the notice does the same, and leaves the card open */
+export function showNotice(kind, text, label, act, isDismissed = false) {
     const shown = notices.get(kind);
     if (shown) {
         shown.act = act;
@@ -22,7 +23,11 @@ export function showNotice(kind, text, label, act) {
     }
     const notice = { act, node: element("div", { className: "banner notice", "data-level": "warn" },
         element("p", {}, text), element("button", { type: "button", onclick: () => notice.act() }, label)) };
-    notice.node.dataset.kind = kind;
+    notice.node.addEventListener("keydown", (event) => {
+        if (event.key !== "Escape" || !isDismissed) return;
+        event.stopPropagation();
+        notice.act();
+    });
     notices.set(kind, notice);
     root.append(notice.node);
 }

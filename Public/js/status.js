@@ -92,7 +92,8 @@ export class StatusBar {
         const pale = byId("pale");
         pale.hidden = opacityText(view) === null;
         setText(pale, opacityText(view) ?? "");
-        document.title = wanted.has("simulated") ? "SIMULATED · Billow" : "Billow · turbulence map";
+        document.title = (this.#root.dataset.mark ?? "")
+            + (wanted.has("simulated") ? "SIMULATED · Billow" : "Billow · turbulence map");
     }
 
     /** @param {string} key

@@ -2198,6 +2198,35 @@ def follow_flight(viewer):
     viewer.jump("{ zoom: 7 }")
     viewer.page.check("#history input[value='4']", force=True)
     viewer.until("document.querySelector('#announcement').textContent.includes('Severe reported')")
+    # A notice names the time and what was ahead before. It stays until the user dismisses it, and marks the title.
+    words = viewer.text(".notice p")
+    changed = re.fullmatch(rf"Ahead of {sign} since \d\d:\d\dZ: .*Severe reported.* \(before: .+\)\.", words)
+    assert changed, words
+    viewer.until("document.title.startsWith('(!) ')")
+    viewer.page.evaluate("""() => {
+        window.changes = 0;
+        new MutationObserver(() => { window.changes += 1; }).observe(document.querySelector("#announcement"),
+            { childList: true, characterData: true, subtree: true });
+    }""")
+    viewer.page.wait_for_timeout(2_500)
+    assert viewer.page.evaluate("window.changes") == 0 and viewer.text(".notice p") == words
+    for width, height in SIZES:
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.eventually(lambda: not viewer.page.evaluate(LAYOUT_PROBLEMS, width <= 900 or height <= 560))
+        assert viewer.page.is_visible(".notice button")
+    viewer.page.set_viewport_size({"width": 1000, "height": 700})
+    viewer.page.focus(".notice button")
+    # Elsewhere Escape closes the card.
+    viewer.page.keyboard.press("Escape")
+    viewer.until("document.querySelector('.notice') === null && !document.title.startsWith('(!)')")
+    # The focus is in the card, which still follows the flight.
+    assert viewer.page.evaluate("document.activeElement.id") == "details" and f"flight={address}" in viewer.hash()
+    # Other alerts after another filter are no news.
+    viewer.page.select_option("#severity", "4")
+    viewer.until("document.querySelector('#details-body').textContent.includes('Only Moderate-Occasionally Severe')")
+    viewer.page.select_option("#severity", "0")
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Only Moderate-Occasionally Severe')")
+    assert viewer.page.locator(".notice").count() == 0
     # A search without a result leaves the followed flight, and says so until the next one.
     viewer.page.fill("#flight-text", "NOSUCH9")
     viewer.page.click("#flight-form .go")
@@ -3912,6 +3941,15 @@ def ahead_first(viewer):
     while waiting:
         waiting.pop().continue_()
     viewer.until(f"{heading}?.startsWith('Ahead of ') && !{heading.replace(' h3', '')}.includes('Loading')")
+    # The alerts come before the aircraft's own level, and no id of a cell is shown.
+    assert viewer.page.evaluate("""() => {
+        const nodes = [...document.querySelector("#details .alerts").children];
+        const first = nodes.findIndex((node) => node.matches(".group")
+            || node.textContent.startsWith("No turbulence reported"));
+        return first > 0 && nodes.slice(0, first).every((node) => node.matches("h3, .problem"));
+    }"""), viewer.text("#details .alerts")
+    ids = "/8[0-9a-f]{14}/.test(document.querySelector('#details-body').innerText)"
+    viewer.eventually(lambda: not viewer.page.evaluate(ids))
     viewer.until("!document.querySelector('#route').hidden")
     above = """() => document.querySelector("#details").getBoundingClientRect().bottom
         <= document.querySelector("#route").getBoundingClientRect().top"""

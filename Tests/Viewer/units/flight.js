@@ -1,7 +1,8 @@
 // @ts-check
 import { alertFilters, alertFilterText, alertGroups, farthest } from "/js/alert-groups.js";
-import { areaAndOutline, summaryOf } from "/js/aircraft-alerts.js";
-import { matchingFlights } from "/js/flight.js";
+import { areaAndOutline, changeText, summaryOf } from "/js/aircraft-alerts.js";
+import { announceChange, matchingFlights } from "/js/flight.js";
+import { emptyKnowledge, StatusBar } from "/js/status.js";
 import { parseHash } from "/js/view.js";
 import { equal, test } from "../harness.js";
 
@@ -102,4 +103,80 @@ test("alerts have the filters of the view, but for smooth air, and say so", () =
     const { view } = parseHash("#category=C40&sources=a&min=30000");
     equal(alertFilters(view), { hours: 2, minSeverity: 1, category: "C40", source: ["a"] });
     equal(alertFilterText(view), "Only for C40, from a");
+});
+
+test("a change of alerts names the flight, the time, and what was ahead before", () => {
+    const time = Date.parse("2026-07-21T19:31:40Z");
+    equal(changeText("KHZ1841", "Severe reported", "Moderate reported", time, null),
+        "Ahead of KHZ1841 since 19:31Z: Severe reported (before: Moderate reported).");
+    equal(changeText("KHZ1841", "Light computed", summaryOf({ clusters: [], hazards: [] }), time, "Only from a"),
+        "Ahead of KHZ1841 since 19:31Z: Light computed (before: no turbulence reported). Only from a.");
+});
+
+/** Runs a test with stubs of notifications, in a page that has not the focus.
+ * @param {object | undefined} registration  of the service worker
+ * @param {(shown: unknown[][]) => Promise<void>} body */
+async function withNotifications(registration, body) {
+    /** @type {unknown[][]} */
+    const shown = [];
+    class Stub {
+        static permission = "granted";
+        /** @param {string} title
+         * @param {{ body: string, data?: string }} options */
+        constructor(title, { body }) { shown.push(["page", title, body]); }
+    }
+    /** @type {[target: object, name: string, value: unknown][]} */
+    const stubs = [
+        [window, "Notification", Stub], [document, "hasFocus", () => false],
+        [navigator, "serviceWorker", { getRegistration: async () => registration && {
+            ...registration, showNotification: async (
+                /** @type {string} */ title, /** @type {{ body: string, data: string }} */ { body, data },
+            ) => { shown.push(["worker", title, body, data]); },
+        } }],
+    ];
+    const kept = stubs.map(([target, name]) => Object.getOwnPropertyDescriptor(target, name));
+    for (const [target, name, value] of stubs) Object.defineProperty(target, name, { value, configurable: true });
+    try {
+        await body(shown);
+    } finally {
+        for (const [index, [target, name]] of stubs.entries()) {
+            const own = kept[index];
+            if (own) Object.defineProperty(target, name, own);
+            else Reflect.deleteProperty(target, name);
+        }
+    }
+}
+
+const TEXT = "Ahead of UAL12 since 19:31Z: Severe reported (before: Light reported).";
+const notices = () => [...document.querySelectorAll("#banners .notice")];
+
+test("a change is notified by the service worker, and by the page itself only without one", async () => {
+    const body = `${TEXT} Not for navigation.`;
+    await withNotifications({ active: {} }, async (shown) => {
+        await announceChange(TEXT);
+        equal(shown, [["worker", "Billow", body, location.href]]);
+    });
+    await withNotifications(undefined, async (shown) => {
+        await announceChange(TEXT);
+        equal(shown, [["page", "Billow", body]]);
+    });
+    // A worker that is still being installed can't show one.
+    await withNotifications({ active: null }, async (shown) => {
+        await announceChange(TEXT);
+        equal(shown, [["page", "Billow", body]]);
+    });
+    document.querySelector(".notice button")?.dispatchEvent(new Event("click"));
+});
+
+test("a change is in one notice and in the title until the user dismisses it", async () => {
+    await announceChange(TEXT);
+    await announceChange(TEXT.replace("19:31", "19:40"));
+    equal(notices().map((node) => node.querySelector("p")?.textContent), [TEXT.replace("19:31", "19:40")]);
+    const status = new StatusBar(() => {});
+    const knowledge = emptyKnowledge(parseHash("").view);
+    status.show(knowledge);
+    equal([document.title, notices().length], ["(!) Billow · turbulence map", 1]);
+    document.querySelector(".notice button")?.dispatchEvent(new Event("click"));
+    status.show(knowledge);
+    equal([document.title, notices().length], ["Billow · turbulence map", 0]);
 });
