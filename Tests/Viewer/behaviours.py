@@ -812,13 +812,20 @@ def timeline_key(viewer):
     viewer.open("#layers=hexagons,gtg&map=4/39/-100")
     viewer.until("document.querySelectorAll('#marks span').length > 3")
     viewer.eventually(lambda: viewer.page.locator(".timeline-key i").count() == 3)
+
+    def is_legend_shown():
+        # In small windows the settings are a sheet over the legend. The page closes it when the window becomes small.
+        if not viewer.page.is_visible("#legend") and viewer.page.get_attribute("#toggle", "aria-expanded") == "true":
+            viewer.page.click("#toggle")
+        return viewer.page.is_visible("#legend")
+
     samples = """() => [".timeline-key .count", ".timeline-key .lacks"].map((part) => {
         const { backgroundColor, borderBottomColor } = getComputedStyle(document.querySelector(part));
         return part.endsWith("count") ? backgroundColor : borderBottomColor;
     })"""
     for scheme in ("light", "dark"):
         viewer.page.emulate_media(color_scheme=scheme)
-        fill, warn = viewer.page.evaluate("""() => {
+        colours = """() => {
             const probe = document.createElement("span");
             document.body.append(probe);
             return [document.querySelector("#legend [data-severity='3'] path").getAttribute("fill"), "var(--warn)"].map(
@@ -826,14 +833,11 @@ def timeline_key(viewer):
                     probe.style.color = colour;
                     return getComputedStyle(probe).color;
                 });
-        }""")
-        viewer.eventually(lambda: viewer.page.evaluate(samples) == [fill, warn])
+        }"""
+        viewer.eventually(lambda: viewer.page.evaluate(samples) == viewer.page.evaluate(colours))
         for width, height in SIZES:
             viewer.page.set_viewport_size({"width": width, "height": height})
-            # In small windows the settings are a sheet over the legend.
-            if not viewer.page.is_visible("#legend"):
-                viewer.page.click("#toggle")
-            viewer.eventually(lambda: viewer.page.is_visible("#legend"))
+            viewer.eventually(is_legend_shown)
             text = " ".join(viewer.text(".timeline-key").split())
             assert re.match("Timeline: .*moderate or worse.* incomplete", text), (width, height, text)
             assert viewer.page.is_visible(".timeline-key .count") and viewer.page.is_visible(".timeline-key .lacks")
