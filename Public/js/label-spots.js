@@ -3,13 +3,11 @@
 // alone, because they show exactly what the server draws.
 import { fetchResponse } from "./server.js";
 import { compactTime } from "./format.js";
-import { LAYERS } from "./layers.js";
+import { LAYERS, showsCells } from "./layers.js";
 import { styleOf } from "./styles.js";
 import { filters } from "./view.js";
 import { mercator, WORLD_TILE_PIXELS } from "./visible-tiles.js";
 
-/** The shapes of layers with reports. */
-const REPORTS = ["cells", "polygons", "reports"];
 const TILE_PIXELS = 256, MAX_ZOOM = 14;
 /** From the waypoint to the nearest side of its label. */
 const GAP = 9;
@@ -40,7 +38,8 @@ export const freeSpot = (size, hasReport) => spotsOf(size).find(({ x, y }) => !h
  * @param {Size} size  of the label
  * @returns {Promise<Parameters<typeof freeSpot>[1]>} */
 export async function reportsAround(view, { longitude, latitude }, size) {
-    const ids = view.layers.filter((id) => LAYERS.some((each) => each.id === id && REPORTS.includes(each.shape)));
+    const ids = view.layers.filter((id) =>
+        showsCells(id) || LAYERS.some((each) => each.id === id && each.shape === "reports"));
     if (!ids.length) return () => false;
     const z = Math.max(0, Math.min(Math.round(view.zoom + 1), MAX_ZOOM)), count = 2 ** z;
     // Between two zooms the map scales the tiles.
