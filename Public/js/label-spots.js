@@ -5,6 +5,7 @@ import { fetchResponse } from "./server.js";
 import { compactTime } from "./format.js";
 import { LAYERS, showsCells } from "./layers.js";
 import { styleOf } from "./styles.js";
+import { isOutside } from "./time-extent.js";
 import { filters } from "./view.js";
 import { mercator, WORLD_TILE_PIXELS } from "./visible-tiles.js";
 
@@ -38,8 +39,11 @@ export const freeSpot = (size, hasReport) => spotsOf(size).find(({ x, y }) => !h
  * @param {Size} size  of the label
  * @returns {Promise<Parameters<typeof freeSpot>[1]>} */
 export async function reportsAround(view, { longitude, latitude }, size) {
-    const ids = view.layers.filter((id) =>
+    const observed = view.layers.filter((id) =>
         showsCells(id) || LAYERS.some((each) => each.id === id && each.shape === "reports"));
+    // Reports end now, and the server refuses requests for later.
+    const absent = await Promise.all(observed.map((id) => isOutside(id, view.time)));
+    const ids = observed.filter((_, index) => !absent[index]);
     if (!ids.length) return () => false;
     const z = Math.max(0, Math.min(Math.round(view.zoom + 1), MAX_ZOOM)), count = 2 ** z;
     // Between two zooms the map scales the tiles.
