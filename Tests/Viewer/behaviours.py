@@ -3371,7 +3371,7 @@ def place_beside_card(viewer):
         return loaded && !billow.map.isMoving() && card.height > 0
             && (mark.right < card.left || mark.bottom < card.top);
     }"""
-    for width, height, x, y in ((844, 390, 600, 210), (390, 844, 150, 540)):
+    for width, height, x, y in ((844, 390, 600, 210), (390, 844, 150, 430)):
         viewer.page.set_viewport_size({"width": width, "height": height})
         viewer.page.goto("about:blank")
         viewer.open("#layers=hexagons,gtg&map=4/37/-92")
@@ -3488,6 +3488,7 @@ def escape_in_dialog(viewer):
     viewer.page.set_viewport_size({"width": 844, "height": 390})
     viewer.page.click("#toggle")
     viewer.page.click("#share")
+    viewer.page.wait_for_selector("dialog.share[open]")
     top, covering, image = viewer.page.evaluate("""() => {
         const dialog = document.querySelector("dialog.share");
         dialog.scrollTo(0, dialog.scrollHeight);
