@@ -64,6 +64,8 @@ final class ResponseMicrocache: Sendable {
         let encodedUnchanged: EncodedHead?
         /// About the memory of body and heads.
         let bytes: Int
+        /// The usual memory of the fields of a head that has no encoded form.
+        private static let fieldBytes = 512
 
         init(
             head: HTTPResponseHead, body: ByteBuffer, metrics: RequestMetrics.Route? = nil, immutableSeconds: Int? = nil
@@ -78,8 +80,8 @@ final class ResponseMicrocache: Sendable {
                 ? nil : head.headers.first(name: "ETag").map { String($0.dropFirst().dropLast()) }
             encoded = EncodedHead(head, isUnchanged: false)
             encodedUnchanged = comparedTag == nil ? nil : EncodedHead(head, isUnchanged: true)
-            // A field is two texts, and those above 15 bytes are on the heap.
-            let fields = head.headers.reduce(0) { $0 + 64 + $1.name.utf8.count + $1.value.utf8.count }
+            // The fields take about as much as their encoded form. Iterating them would allocate.
+            let fields = encoded?.capacity ?? Self.fieldBytes
             bytes = body.readableBytes + fields + (encoded?.capacity ?? 0) + (encodedUnchanged?.capacity ?? 0)
         }
 
