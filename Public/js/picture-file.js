@@ -169,7 +169,8 @@ function overlayImage(frame, overlay) {
     return context.getImageData(0, 0, frame.width, frame.height);
 }
 
-/** The sizes of the time stamps in a loop's frames. Without turbulence and land, the stamp is all that is opaque.
+/** The sizes of the time stamps in a loop's frames. In a picture without turbulence and land, only the
+ * stamp is opaque.
  * @param {string} url  of the loop */
 async function stampsOf(url) {
     const bare = new URL(url, location.href);

@@ -74,7 +74,7 @@ export function computedAlong(field) {
         Math.max(0, ...rows.map((row) => row[index] ?? 0))), unknown };
 }
 
-/** The sentences about the rest of a route. `isWorse` is true if it is worse than all that the alerts have.
+/** The sentences about the rest of a route. `isWorse` is true if its severity is above the worst of the alerts.
  * @param {object} route
  * @param {number} route.ahead  the worst severity of the alerts; 0 if they have none
  * @param {number} route.distance  the end of the alerts, in nautical miles

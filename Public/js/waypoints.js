@@ -7,7 +7,7 @@ import { freeSpot, reportsAround } from "./label-spots.js";
 const CODE = /^[A-Z0-9]{3,4}$/;
 /** Half the side of a dot. */
 const DOT_PIXELS = 6;
-/** Codes of more waypoints stay where they are: nobody reads so many at once. */
+/** The codes of later waypoints do not move, because each one requests tiles. */
 const MAX_MOVED = 8;
 
 /** @typedef {{ code: string, longitude: number, latitude: number }} Waypoint */

@@ -113,7 +113,7 @@ test("a change of alerts names the flight, the time, and what was ahead before",
         "Ahead of KHZ1841 since 19:31Z: Light computed (before: no turbulence reported). Only from a.");
 });
 
-/** Runs a test with stubs of notifications, in a page that has not the focus.
+/** Runs a test with stubs of notifications, in a page without the focus.
  * @param {object | undefined} registration  of the service worker
  * @param {(shown: unknown[][]) => Promise<void>} body */
 async function withNotifications(registration, body) {
