@@ -6,7 +6,7 @@ Usage: Benchmarks/allocations.py [--billow bin/billow] [--build release|tests] [
 
 A served answer may not allocate more than 10 % and two allocations above its number in `allocations.json`. A change
 that needs more says why, and commits the new numbers (`--write`), as does one that needs fewer. Every number is the
-mean of many answers on one connection, of a server without sources.
+least of three means, each of many answers on one connection, of a server without sources.
 
 The build of the tests specialises less across modules than the release, and has numbers of its own. `make test`
 compares these. Figures in documents are those of the release.
@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DEADLINE = 300
 # Rises of this share and this number are no failure: the number of cells differs by the minute.
 SHARE, FEW = 0.10, 2
+ROUNDS = 3
 
 
 class Server:
@@ -95,7 +96,11 @@ class Server:
             found = self.status(path, headers)
             if found not in statuses:
                 sys.exit(f"{found} {path}")
-        return round((self.count - before) / len(paths), 1)
+        return (self.count - before) / len(paths)
+
+    def least(self, rounds, statuses=(200,), headers=None):
+        """The least mean of several rounds: what the server does meanwhile, such as each minute's work, only adds."""
+        return round(min(self.mean(paths, statuses, headers) for paths in rounds), 1)
 
 
 def measure(server):
@@ -105,21 +110,28 @@ def measure(server):
     places = sorted(set(places))
     cold = [f"/tiles/hexagons/latest/{z}/{x}/{y}.png" for z, x, y in places]
     server.mean(cold, (200,))
-    # Other colours: each picture is painted. The sprites of the places are made between the first ones.
+
+    # Other colours: each picture is painted.
+    def painted(opacity):
+        return [f"{path}?opacity={opacity}" for path in cold]
+
+    # The sprites of the places are made between the first ones.
     for opacity in ("0.7", "0.71", "0.72"):
-        server.mean([f"{path}?opacity={opacity}" for path in cold], (200,))
-    found["a painted tile"] = server.mean([f"{path}?opacity=0.73" for path in cold], (200,))
-    known = [f"{path}?opacity=0.73" for path in cold] * 5
-    found["a tile that is known"] = server.mean(known, (200,))
-    found["the same by one address"] = server.mean([known[0]] * 500, (200,))
+        server.mean(painted(opacity), (200,))
+    found["a painted tile"] = server.least([painted(opacity) for opacity in ("0.73", "0.74", "0.75")])
+    known = painted("0.73")
+    found["a tile that is known"] = server.least([known * 5] * ROUNDS)
+    one = [[known[0]] * 500] * ROUNDS
+    found["the same by one address"] = server.least(one)
     headers, _ = server.get(known[0])
-    found["a tile that the client has (304)"] = server.mean(
-        [known[0]] * 500, (304,), {"If-None-Match": headers["ETag"]})
-    found["an empty tile"] = server.mean(["/tiles/hexagons/latest/9/1/500.png"] * 500, (200,))
+    found["a tile that the client has (304)"] = server.least(one, (304,), {"If-None-Match": headers["ETag"]})
+    found["an empty tile"] = server.least([["/tiles/hexagons/latest/9/1/500.png"] * 500] * ROUNDS)
     vector = [path.replace(".png", ".mvt") for path in cold]
-    found["a vector tile"] = server.mean([f"{path}?minAltitude=1000" for path in vector], (200, 204))
+    found["a vector tile"] = server.least(
+        [[f"{path}?minAltitude={altitude}" for path in vector] for altitude in (1_000, 2_000, 3_000)], (200, 204))
     page = "/collections/observations/items?limit="
-    found["a page of 1,000 features"] = server.mean([f"{page}{1_015 - number}" for number in range(30)], (200,))
+    found["a page of 1,000 features"] = server.least(
+        [[f"{page}{1_015 - number}" for number in range(first, first + 10)] for first in (0, 10, 20)])
     return found
 
 
