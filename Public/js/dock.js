@@ -265,10 +265,12 @@ export class Dock {
     }
 
     async #scrub() {
-        const share = Number(scrubber.value) / Number(scrubber.max);
-        this.#isScrubbing = true;
         this.#player?.pause();
-        await this.#open((times) => times[Math.round(share * (times.length - 1))]);
+        // The thumb is at that frame already.
+        if (this.#marks?.choose() === false) return;
+        const place = Number(scrubber.value) / Number(scrubber.max);
+        this.#isScrubbing = true;
+        await this.#open((times) => this.#marks?.frameNear(times, place) ?? times[0]);
         this.#isScrubbing = false;
         this.#callbacks.changed();
     }
@@ -329,7 +331,7 @@ export class Dock {
         const next = wanted === null ? "live" : dateTime(wanted).split(" ")[3];
         setText(byId("frame-next"), (isBehind && time !== null) || this.#isWaiting ? `loading ${next}…` : "");
         const outside = this.#isScrubbing ? "" : this.#marks?.place(wanted) ?? "";
-        const added = this.#marks?.newAt(Number(scrubber.value)) ?? [];
+        const added = this.#marks?.added ?? [];
         scrubber.setAttribute(
             "aria-valuetext", [
                 isRenewed ? "Live" : time === null ? "" : dateTime(time), text, outside,

@@ -21,7 +21,11 @@ const READY_MILLISECONDS = 250;
 /** The manifests of the layers and of the picture may begin in different minutes. */
 const SKEW_MILLISECONDS = 120_000;
 
-const BACK = /^Arrow(Left|Down)$/, FORWARD = /^Arrow(Right|Up)$/;
+/** The frames by which each key moves the thumb. The slider's own steps would be milliseconds.
+ * @type {Record<string, number>} */
+const STEPS = {
+    ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -4, PageUp: 4, Home: -Infinity, End: Infinity,
+};
 
 /** @typedef {{
  *     time: string, tiles?: string, forecast?: boolean, incomplete?: boolean, product?: string, run?: string,
@@ -52,74 +56,99 @@ export class TimelineMarks {
     /** @type {number | null} */
     #drawing = null;
     #requests = 0;
-    /** Where the instant is if no frame has it, so that the thumb would point at another time.
-     * @type {"before" | "between" | "after" | null} */
-    #place = null;
-    /** A thumb between two frames, and the mark of an instant outside the span. */
-    #between = element("i", { className: "between" });
-    #outside = element("p", { className: "outside" });
+    /** The instant of the thumb, or of the mark outside the span. */
+    #time = NaN;
+    /** Where that is outside the span.
+     * @type {"before" | "after" | null} */
+    #outside = null;
+    #outsideMark = element("p", { className: "outside" });
 
-    /** @param {() => void} chosen  called if the user chooses the frame at which the thumb is already */
+    /** @param {() => void} chosen  called if the user chooses a frame without a change of the slider's value */
     constructor(chosen) {
-        this.#scrubber.after(this.#between, this.#outside);
-        this.#scrubber.addEventListener("input", () => this.#drawPlace(null, ""));
-        // The browser reports only changes of the value.
-        this.#scrubber.addEventListener("click", () => this.#place && chosen());
+        this.#scrubber.after(this.#outsideMark);
+        this.#scrubber.addEventListener("click", () => this.#outside && chosen());
         this.#scrubber.addEventListener("keydown", (event) => {
-            const { value, max } = this.#scrubber;
-            const isChosen = this.#place && ((this.#place === "before" ? FORWARD : BACK).test(event.key)
-                || (event.key === "Home" && value === "0") || (event.key === "End" && value === max));
-            if (!isChosen) return;
+            const step = STEPS[event.key];
+            if (step === undefined || event.altKey || event.ctrlKey || event.metaKey || !this.times.length) return;
             event.preventDefault();
+            if (this.isAtEnd(step)) return;
+            this.#point(this.frameBeside(this.times, this.#time, step));
             chosen();
         });
     }
 
+    /** Moves the thumb to the frame nearest to the slider's value. Returns whether that is another instant than before.
+     */
+    choose() {
+        const { times } = this;
+        if (!times.length) return true;
+        const before = this.#time;
+        this.#time = this.frameNear(times, Number(this.#scrubber.value) / Number(this.#scrubber.max));
+        this.#point(this.#time);
+        this.#drawOutside(null, "");
+        return this.#time !== before;
+    }
+
     /** Whether no frame of the span is further in a direction.
      * @param {number} step  negative is back in time */
-    isAtEnd(step) { return this.#place === (step < 0 ? "before" : "after"); }
+    isAtEnd(step) { return this.#outside === (step < 0 ? "before" : "after"); }
 
     /** The instant of the frame beside another instant; null is live.
      * @param {number[]} times  the instants of the frames
      * @param {number | null} time
      * @param {number} step  negative is back in time */
     frameBeside(times, time, step) {
-        // The live frame is not the last one if the timeline has forecasts.
-        const index = time === null ? this.liveIndex : times.findLastIndex((each) => each <= time);
+        const index = this.#indexAt(time, times);
         // Between two frames, one step back leads to the earlier frame.
         const isBetween = time !== null && times[index] !== time;
         return times[Math.min(Math.max(index + step + (isBetween && step < 0 ? 1 : 0), 0), times.length - 1)];
     }
 
-    /** Shows an instant on the strip; null is live. The thumb points at no other time: between two frames it is exactly
-     * there, and outside the span a mark at the end of the strip has the time. Returns words for the latter.
+    /** The index of the last frame at an instant or before it; null is live.
+     * @param {number | null} time
+     * @param {number[]} times */
+    #indexAt(time, times) {
+        // The live frame is not the last one if the timeline has forecasts.
+        return time === null ? this.liveIndex : times.findLastIndex((each) => each <= time);
+    }
+
+    /** The instant of the frame that is nearest to a place of the strip.
+     * @param {number[]} times  the instants of the frames
+     * @param {number} place  from 0 to 1 */
+    frameNear(times, place) {
+        const time = times[0] + place * (times[times.length - 1] - times[0]);
+        return times.reduce((best, each) => (Math.abs(each - time) < Math.abs(best - time) ? each : best));
+    }
+
+    /** Shows an instant on the strip; null is live. The strip is linear in time, so the thumb points at exactly this
+     * instant, also between two frames. Outside the span a mark at the end of the strip has the time. Returns words for
+     * the latter.
      * @param {number | null} time */
     place(time) {
         const { times } = this;
         if (!times.length) return "";
-        const index = time === null ? this.liveIndex : times.findLastIndex((each) => each <= time);
-        this.#scrubber.value = String(Math.max(0, index));
-        if (time === null || times[index] === time) return this.#drawPlace(null, "");
-        const place = index < 0 ? "before" : index === times.length - 1 ? "after" : "between";
-        if (place === "between") placed(positionOf(time, times), this.#between);
-        return this.#drawPlace(place, `${clockText(time, times[Math.max(0, index)])}Z`);
+        this.#time = time ?? times[this.liveIndex];
+        this.#point(this.#time);
+        const [first, last] = [times[0], times[times.length - 1]];
+        const outside = this.#time < first ? "before" : this.#time > last ? "after" : null;
+        return this.#drawOutside(outside, `${clockText(this.#time, outside === "before" ? first : last)}Z`);
     }
 
-    /** @param {"before" | "between" | "after" | null} place
+    /** @param {number} time */
+    #point(time) { this.#scrubber.value = String(time - this.times[0]); }
+
+    /** @param {"before" | "after" | null} outside
      * @param {string} time */
-    #drawPlace(place, time) {
-        this.#place = place;
-        const isOutside = place === "before" || place === "after";
-        this.#scrubber.toggleAttribute("data-outside", isOutside);
-        this.#scrubber.toggleAttribute("data-between", place === "between");
-        this.#between.hidden = place !== "between";
-        this.#outside.hidden = !isOutside;
-        this.#outside.dataset.end = place ?? "";
+    #drawOutside(outside, time) {
+        this.#outside = outside;
+        this.#scrubber.toggleAttribute("data-outside", outside !== null);
+        this.#outsideMark.hidden = outside === null;
+        this.#outsideMark.dataset.end = outside ?? "";
         for (const [id, end] of [["step-back", "before"], ["step-forward", "after"]]) {
-            byId(id).setAttribute("aria-disabled", String(place === end));
+            byId(id).setAttribute("aria-disabled", String(outside === end));
         }
-        setText(this.#outside, place === "before" ? `← ${time}` : `${time} →`);
-        return isOutside ? `${place} the span` : "";
+        setText(this.#outsideMark, outside === "before" ? `← ${time}` : `${time} →`);
+        return outside ? `${outside} the span` : "";
     }
 
     /** Requests the layers' own frames and, unless a player supplies them, the frames of the timeline.
@@ -161,9 +190,12 @@ export class TimelineMarks {
         // The addresses of the tiles have the filter of these frames, which the user may have changed meanwhile.
         this.#counted = countedText(severitiesIn(new URLSearchParams(frames[0]?.tiles?.split("?")[1])));
         const bars = countBars(cells, points);
-        this.#scrubber.max = String(Math.max(frames.length - 1, 1));
+        this.#scrubber.max = String(Math.max(times[times.length - 1] - times[0], 1));
         this.#marks.replaceChildren(...frames.map(({ forecast, incomplete }, index) => {
             const mark = element("span");
+            const [from, to] = extentOf(index, times);
+            mark.style.setProperty("--from", from.toFixed(4));
+            mark.style.setProperty("--to", to.toFixed(4));
             const bar = bars[index];
             if (bar) mark.append(barOf(bar));
             mark.toggleAttribute("data-forecast", forecast === true);
@@ -189,9 +221,9 @@ export class TimelineMarks {
         }
     }
 
-    /** The layers with a frame of their own at the instant of a frame, or after the frame before it.
-     * @param {number} index */
-    newAt(index) {
+    /** The layers with a frame of their own at the instant of the thumb's frame, or after the frame before it. */
+    get added() {
+        const index = this.#indexAt(this.#time, this.times);
         const [before = -Infinity, time] = [this.times[index - 1], this.times[index]];
         return this.#layers.filter(({ frames }) => frames.some((frame) => {
             const own = Date.parse(frame.time);
@@ -204,7 +236,7 @@ export class TimelineMarks {
         if (times.length < 2) return this.#scale.replaceChildren();
         const hours = labelledHours(times).map((time) => placed(positionOf(time, times),
             element("span", {}, `${clockTime(time).slice(0, 2)}Z`)));
-        const present = placed(this.liveIndex / (times.length - 1), element("div", { className: "now" }));
+        const present = placed(positionOf(times[this.liveIndex], times), element("div", { className: "now" }));
         this.#scale.replaceChildren(present,
             element("div", { className: "hours" },
                 this.#isCounted ? element("b", { title: `${this.#counted}. ${COUNTED}` }, this.#counted)
@@ -258,15 +290,23 @@ const KINDS = ["observed", "issued", "nowcast", "forecast"];
 /** @param {string} id */
 const kindOf = (id) => (LAYERS.find((layer) => layer.id === id)?.shape === "areas" ? "issued" : "observed");
 
-/** The place of an instant between the first and the last frame, from 0 to 1. The frames have equal distances.
+/** The place of an instant between the first and the last frame, from 0 to 1.
  * @param {number} time
- * @param {number[]} times */
+ * @param {number[]} times  instants of at least one frame, oldest first */
 export function positionOf(time, times) {
-    const last = times.length - 1;
-    const index = times.findLastIndex((each) => each <= time);
-    if (index < 0) return 0;
-    if (index === last) return 1;
-    return (index + (time - times[index]) / (times[index + 1] - times[index])) / last;
+    const [first, last] = [times[0], times[times.length - 1]];
+    return Math.min(Math.max((time - first) / Math.max(last - first, 1), 0), 1);
+}
+
+/** The part of the strip that is nearer to a frame than to any other, as two places from 0 to 1.
+ * @param {number} index
+ * @param {number[]} times
+ * @returns {[from: number, to: number]} */
+export function extentOf(index, times) {
+    const place = positionOf(times[index], times);
+    const before = index > 0 ? positionOf(times[index - 1], times) : place;
+    const after = index < times.length - 1 ? positionOf(times[index + 1], times) : place;
+    return [(before + place) / 2, (place + after) / 2];
 }
 
 /** The whole hours to label, between the first and the last frame.

@@ -3,6 +3,7 @@ import base64
 import calendar
 import collections
 import contextlib
+import datetime
 import inspect
 import json
 import re
@@ -78,6 +79,14 @@ class Viewer:
 
     def tiles(self):
         return [url for url in self.requests if "/tiles/" in url and ".png" in url]
+
+    def frame(self):
+        """Returns the index of the timeline's frame at the thumb, and the number of frames."""
+        return self.page.evaluate("""() => {
+            const { value, max } = document.querySelector("#scrubber");
+            const marks = [...document.querySelectorAll("#marks span")];
+            return [marks.findLastIndex((mark) => mark.style.getPropertyValue("--from") <= value / max), marks.length];
+        }""")
 
     def drawn(self):
         """Returns the instants of the visible rasters on the map, as in their addresses."""
@@ -487,12 +496,12 @@ def steps_from_live(viewer):
     viewer.until_field("-102,36,-98,40")
     viewer.open("#layers=gtg,hexagons&map=4/39/-100")
     viewer.until("document.querySelectorAll('#marks span').length > 10")
-    live = int(viewer.page.input_value("#scrubber"))
-    assert 0 < live < int(viewer.page.get_attribute("#scrubber", "max")), live
+    live, count = viewer.frame()
+    assert 0 < live < count - 1, (live, count)
     for button, state, step in (("#step-back", "Past", -1), ("#step-forward", "Forecast", 1)):
         viewer.page.click(button)
         viewer.until("(state) => document.querySelector('#state-text').textContent === state", state)
-        viewer.eventually(lambda: int(viewer.page.input_value("#scrubber")) == live + step)
+        viewer.eventually(lambda: viewer.frame()[0] == live + step)
         viewer.page.click("#to-live")
         viewer.until("document.querySelector('#frame-time').textContent === 'Live'")
         viewer.until_shown()
@@ -526,7 +535,22 @@ def scrub(viewer):
     viewer.eventually(lambda: viewer.text("#state-text") == "Past")
     viewer.page.keyboard.press("ArrowRight")
     viewer.until("(before) => document.querySelector('#frame-time').textContent !== before", first)
-    viewer.eventually(lambda: viewer.page.input_value("#scrubber") == "1")
+    viewer.eventually(lambda: viewer.frame()[0] == 1)
+    # PageUp and PageDown move by four frames, and a click chooses the nearest one, where the thumb then is.
+    viewer.page.keyboard.press("PageUp")
+    viewer.eventually(lambda: viewer.frame()[0] == 5)
+    viewer.page.keyboard.press("PageDown")
+    viewer.eventually(lambda: viewer.frame()[0] == 1)
+    box = viewer.page.locator("#marks span").nth(3).bounding_box()
+    for share in (0.2, 0.8):
+        viewer.page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        viewer.until("""() => {
+            const { value, max } = document.querySelector("#scrubber");
+            const { offsetLeft, offsetWidth, parentElement } = document.querySelectorAll("#marks span")[3];
+            const thumb = 11 + value / max * (parentElement.offsetWidth - 22);
+            return Math.abs(thumb - offsetLeft - offsetWidth / 2) < 2;
+        }""")
+    viewer.until_shown()
     viewer.page.click("#banners button")
     viewer.until("document.querySelector('#frame-time').textContent === 'Live'")
 
@@ -646,41 +670,43 @@ def forecast_instant(viewer):
 def outside_span(viewer):
     """the timeline's thumb never points at another time than that of the map: outside the span a mark has the time"""
     thumb = """() => {
-        const [scrubber, between, outside] = ["#scrubber", ".between", ".outside"].map(
-            (part) => document.querySelector(part));
-        if (!between) return [];
-        const strip = scrubber.getBoundingClientRect(), mark = (between.hidden ? outside : between)
-            .getBoundingClientRect();
-        const hasThumb = !scrubber.matches("[data-outside], [data-between]");
-        return [hasThumb, !between.hidden, !outside.hidden && outside.textContent,
-            ((mark.left + mark.right) / 2 - strip.left) / strip.width];
+        const [scrubber, outside] = ["#scrubber", ".outside"].map((part) => document.querySelector(part));
+        return outside && [
+            !scrubber.matches("[data-outside]"), !outside.hidden && outside.textContent, scrubber.value / scrubber.max,
+        ];
     }"""
 
-    def shown(has_thumb, is_between, words):
-        found = viewer.page.evaluate(thumb)
-        return found[:2] == [has_thumb, is_between] and (found[2] is words or bool(words) and re.fullmatch(
-            words, found[2] or ""))
+    def shown(words):
+        has_thumb, mark, _ = viewer.page.evaluate(thumb) or (None, None, None)
+        return has_thumb is not None and has_thumb is not bool(words) and (
+            re.fullmatch(words, mark or "") if words else mark is False)
 
     def stamp(seconds):
         return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) // 3600 * 3600 + seconds))
 
+    manifests = []
+    viewer.page.on("response", lambda answer: "/timeline.json" in answer.url and manifests.append(answer))
     # Half an hour after a whole hour lies between two frames, whose distance is two hours.
+    chosen = int(time.time()) // 3600 * 3600 - 5.5 * 3600
     viewer.open(f"#layers=hexagons&span=-24h&time={stamp(-5.5 * 3600)}")
-    viewer.eventually(lambda: shown(False, True, False))
-    place = viewer.page.evaluate(thumb)[3]
-    assert 0.70 < place < 0.82, place
+    viewer.eventually(lambda: manifests and shown(None))
+    frames = [datetime.datetime.fromisoformat(each["time"].replace("Z", "+00:00")).timestamp()
+              for each in manifests[-1].json()["layers"][0]["frames"]]
+    place, expected = viewer.page.evaluate(thumb)[2], (chosen - frames[0]) / (frames[-1] - frames[0])
+    assert abs(place - expected) < 1e-4, (place, expected, frames)
     # One frame back is the frame before, also with the arrow key.
     viewer.page.focus("#scrubber")
-    before = int(viewer.page.input_value("#scrubber"))
+    before = max(index for index, each in enumerate(frames) if each < chosen)
     viewer.page.keyboard.press("ArrowLeft")
-    viewer.eventually(lambda: shown(True, False, False))
-    assert int(viewer.page.input_value("#scrubber")) == before
+    viewer.eventually(lambda: shown(None) and viewer.frame()[0] == before)
+    viewer.until("(clock) => document.querySelector('#frame-time').textContent === clock",
+                 time.strftime("%H:%MZ", time.gmtime(frames[before])))
     for link, words, stay, move, index in (
             (f"span=-2h&time={stamp(-30 * 3600)}", r"← \d+ \w+ \d\d:00Z", "#step-back", "ArrowRight", 0),
             (f"span=-1h&time={stamp(6 * 3600)}", r"(\d+ \w+ )?\d\d:00Z →", "#step-forward", "ArrowLeft", 12)):
         viewer.page.goto("about:blank")
         viewer.open(f"#layers=hexagons,hazards&{link}")
-        viewer.eventually(lambda: shown(False, False, words))
+        viewer.eventually(lambda: shown(words))
         # The first frame is no step back from before it.
         chosen = viewer.hash()
         assert viewer.page.get_attribute(stay, "aria-disabled") == "true"
@@ -689,15 +715,14 @@ def outside_span(viewer):
         # The end of the strip is chosen, though the slider's value stays the same.
         viewer.page.focus("#scrubber")
         viewer.page.keyboard.press(move)
-        viewer.eventually(lambda: shown(True, False, False))
-        viewer.eventually(lambda: int(viewer.page.input_value("#scrubber")) == index)
+        viewer.eventually(lambda: shown(None) and viewer.frame()[0] == index)
         viewer.until_shown()
     # A shorter span leaves the chosen time of a picture outside.
     viewer.page.goto("about:blank")
     viewer.open(f"#layers=hexagons&span=-24h&time={stamp(-6 * 3600)}")
-    viewer.eventually(lambda: viewer.page.evaluate(thumb)[2:3] == [False])
+    viewer.eventually(lambda: shown(None))
     viewer.page.select_option("#span", "-1h")
-    viewer.eventually(lambda: shown(False, False, r"← (\d+ \w+ )?\d\d:00Z"))
+    viewer.eventually(lambda: shown(r"← (\d+ \w+ )?\d\d:00Z"))
 
 
 def timeline_ahead(viewer):

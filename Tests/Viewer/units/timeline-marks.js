@@ -1,14 +1,20 @@
 // @ts-check
 import { isField, LAYERS } from "/js/layers.js";
-import { countBars, isWithin, labelledHours, ownFrames, positionOf } from "/js/timeline-marks.js";
+import { countBars, extentOf, isWithin, labelledHours, ownFrames, positionOf } from "/js/timeline-marks.js";
 import { equal, test } from "../harness.js";
 
 const HOUR = 3_600_000;
 
-test("a layer's own frame is placed between the frames of the timeline, which have equal distances", () => {
-    const times = [0, 2 * HOUR, 3 * HOUR];
-    equal([-1, 0, HOUR, 2.5 * HOUR, 3 * HOUR, 9 * HOUR].map((time) => positionOf(time, times)),
-        [0, 0, 0.25, 0.75, 1, 1]);
+test("the strip of the timeline is linear in time, from the first frame to the last one", () => {
+    const times = [0, 1 * HOUR, 4 * HOUR];
+    equal([-1, 0, HOUR, 2.5 * HOUR, 4 * HOUR, 9 * HOUR].map((time) => positionOf(time, times)),
+        [0, 0, 0.25, 0.625, 1, 1]);
+    equal(positionOf(5, [7]), 0);
+});
+
+test("a frame has the part of the strip that is nearer to it than to another frame", () => {
+    equal([0, 1, 2].map((index) => extentOf(index, [0, 1 * HOUR, 4 * HOUR])), [[0, 0.125], [0.125, 0.625], [0.625, 1]]);
+    equal(extentOf(0, [7]), [0, 0]);
 });
 
 test("the timeline labels whole hours, at most nine", () => {
