@@ -50,6 +50,16 @@ public struct StraightColour: Sendable, Hashable {
             }.joined()
     }
 
+    /// The mean with another colour, of each channel. Halves are rounded down.
+    package func halfway(to other: StraightColour) -> StraightColour {
+        func mean(_ one: UInt8, _ other: UInt8) -> UInt8 {
+            UInt8(truncatingIfNeeded: (UInt32(one) + UInt32(other)) / 2)
+        }
+        return StraightColour(
+            red: mean(red, other.red), green: mean(green, other.green), blue: mean(blue, other.blue),
+            alpha: mean(alpha, other.alpha))
+    }
+
     /// Each channel × alpha ÷ 255, rounded to the nearest (there are no ties: 255 is odd).
     package var premultiplied: PremultipliedColour {
         let alpha = UInt32(self.alpha)

@@ -116,7 +116,8 @@ struct LabelMark: Sendable, Hashable {
         let colour =
             switch ink {
             case .ink: style.marks.ink
-            case .area(let appearance): appearance.colour(style.marks)
+            // Thin letters look paler than an outline of their colour.
+            case .area(let appearance): appearance.colour(style.marks).halfway(to: style.marks.ink)
             }
         try painter.draw(text, at: start, size: size, style.marks, colour: colour, on: &canvas)
     }

@@ -53,7 +53,7 @@ package struct TileRequest: Sendable, Hashable {
 package final class TileService: Sendable {
     /// The version of the drawing code. It is raised whenever equal inputs give other bytes in pictures or vector
     /// tiles, so that every frame gets another address.
-    static let rendererBuild: UInt64 = 12
+    static let rendererBuild: UInt64 = 13
 
     private let pictures: PictureSource
     private let work: WorkExecutor
