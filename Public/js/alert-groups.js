@@ -134,13 +134,6 @@ function joined(clusters) {
     return all.filter((cluster) => !absorbed.has(cluster));
 }
 
-/** The distance to the farthest part of the alerts' turbulence, or that of the search if it is farther.
- * @param {Found & { query: { distance?: number } }} alerts */
-export function farthest({ query, clusters, field }) {
-    return Math.max(query.distance ?? 0,
-        ...[...clusters, ...field?.clusters ?? []].map(({ distance = 0 }) => distance));
-}
-
 /** "In 35 NM, 5 min, for 3 min", or "Here, for 3 min". Without a distance, the text of the server.
  * @param {Cluster} cluster */
 function positionText({ distance, timeTo, timeToPass, text }) {

@@ -1,14 +1,12 @@
 // @ts-check
-// Finds the issued areas that a flight along a route meets while they are valid. The server's profiles and alerts have
-// the areas of one instant, and a flight takes hours: an area may end before the aircraft is there, or begin meanwhile.
+// Finds where a flight along a route meets issued areas while they are valid. The server's profiles have the areas of
+// one instant, and a flight takes hours: an area may end before the aircraft is there, or begin meanwhile.
 import { greatCircle, milesBetween, milesFrom } from "./distance.js";
 import { instantOf } from "./format.js";
 
 const HOUR = 3_600_000;
 /** Places along the route are at most this far apart, in degrees of arc: 6 nautical miles. */
 const STEP_DEGREES = 0.1;
-/** The server takes ground that an area's limits refer to as at most this high. */
-const GROUND_FEET = 10_000;
 
 /** @typedef {Record<string, any> & { stretches: [from: number, to: number][] }} Hazard  stretches in nautical miles */
 
@@ -57,13 +55,4 @@ function stretchesOf(places, isIn) {
         else stretches.push([miles, miles]);
     }
     return stretches;
-}
-
-/** Whether an area lies within a distance from the start of the route, and within altitudes.
- * @param {Hazard} hazard
- * @param {number} distance  nautical miles
- * @param {{ minAltitude: number, maxAltitude: number }} band */
-export function isWithin({ stretches, altitudeMin = 0, altitudeMax = Infinity, altitudeReference }, distance, band) {
-    const highest = altitudeMax + (altitudeReference === "AGL" ? GROUND_FEET : 0);
-    return stretches[0][0] <= distance && altitudeMin <= band.maxAltitude && highest >= band.minAltitude;
 }

@@ -5,7 +5,7 @@ import {
     clockRange, FIELD_NAMES, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName,
 } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
-import { alertFilters, alertGroups, farthest, groupNodes, JOINED_SECONDS, reportedText } from "./alert-groups.js";
+import { alertFilters, alertGroups, groupNodes, JOINED_SECONDS, reportedText } from "./alert-groups.js";
 import { clockText } from "./clock-text.js";
 import { contact, onContact } from "./contact.js";
 import { byId, element, swatch } from "./dom.js";
@@ -21,8 +21,7 @@ import { parsePassage, pastText, sourceText, SPEED_KNOTS } from "./passage.js";
 import { getJSON, now, ServerError } from "./server.js";
 import { picking } from "./picking.js";
 import { profileFigure } from "./profile-view.js";
-import { beyondNode, beyondText, computedAlong } from "./route-beyond.js";
-import { hazardsOfPassage, isWithin } from "./route-hazards.js";
+import { hazardsOfPassage } from "./route-hazards.js";
 import { RouteFit } from "./route-fit.js";
 import { styleOf } from "./styles.js";
 import { isOutside } from "./time-extent.js";
@@ -36,7 +35,7 @@ const PROFILE_MILLISECONDS = 60_000;
 const LEVEL_RANGE_FEET = 6_000;
 const MAX_FEATURES = 10_000;
 /** The server's limit for the distance of alerts. */
-const MAX_ALERT_NAUTICAL_MILES = 2_000;
+const MAX_ALERT_NAUTICAL_MILES = 12_000;
 const CEILING_FEET = 60_000;
 /** The names of more airports are folded. */
 const MAX_NAMES = 3;
@@ -212,8 +211,6 @@ export class RoutePanel {
         const departure = passage.departure ?? mapTime;
         const reportedUntil = isPast ? mapTime : now();
         const isAhead = departure > reportedUntil;
-        // The alerts begin at the time of the reports, and the times of their field are of a departure then.
-        const isAtOnce = Math.abs(departure - reportedUntil) < 2 * MINUTE;
         const departs = timeText(departure);
         const time = isPast ? timeText(mapTime) : null;
         const corridor = new URLSearchParams(along);
@@ -247,7 +244,9 @@ export class RoutePanel {
             postJSON("corridors", { route: positions, width: WIDTH_NAUTICAL_MILES }, signal),
             getJSON(`collections/${CELLS}/corridor`, corridor, signal),
             getJSON("profiles.json", profile, signal, PROFILE_MILLISECONDS),
-            start ? postJSON("alerts", alertRequest(positions, start, view, speed, time), signal) : null,
+            start ? postJSON("alerts", {
+                ...alertRequest(positions, start, view, speed, time), departure: departs,
+            }, signal) : null,
         ]);
         if (signal.aborted) return [];
         const { length } = profileData;
@@ -269,10 +268,7 @@ export class RoutePanel {
         // The band does not apply to the profile and the levels.
         const only = filterText({ ...view, minAltitude: null, maxAltitude: null });
         const isPassed = pastText(passage, now(), arrival);
-        const alerts = ahead && {
-            ...ahead, hazards: hazards.valid.filter((hazard) => isWithin(hazard, farthest(ahead), ahead.query)),
-            field: hasField && isAtOnce ? ahead.field : undefined,
-        };
+        const alerts = ahead && { ...ahead, field: hasField ? ahead.field : undefined };
         return [
             element("h3", {}, route),
             namesNode(places),
@@ -298,20 +294,14 @@ export class RoutePanel {
                 " The end of the route is not known.") : null,
             profileFigure({ ...profileData, hazards: hazards.valid }, view, this.#legend, departure, speed,
                 reportedUntil),
-            ...alertSection(alerts, length, this.#legend, isAhead ? departure : undefined, isAtOnce ? null : {
-                departure, hasField,
-            }, alerts && farthest(alerts) < length ? beyondNode(beyondText({
-                ahead: worstOf(alerts), distance: farthest(alerts), length, band: alerts.query, cells: cells.features,
-                field: computedAlong(profileData.field), hazards: hazards.valid.flatMap(({ stretches }) =>
-                    stretches.map(([from, to]) => ({ from, to }))),
-            })) : null),
+            ...alertSection(alerts, length, this.#legend, departure, isAhead),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             hasBand ? element("p", { className: "note" },
                 `Only ${bandText(view.minAltitude, view.maxAltitude)}.`) : null,
             stretches.length ? element("ol", { className: "stretches" },
                 ...stretches.map((stretch) => this.#stretch(stretch, view.level))) : element("p", {},
                 element("strong", {}, "No turbulence reported"), ". This does not mean smooth air."),
-            ...fieldAlongRoute(profileData.field, fieldExtent(view.level, isAtOnce && ahead?.field !== undefined)),
+            ...fieldAlongRoute(profileData.field, fieldExtent(view.level, alerts?.field !== undefined)),
             ...hazardsAlongRoute([...hazards.valid, ...hazards.other], departure, speed),
             ...this.#levels(profileData, view.level),
             cells.incomplete || profileData.incomplete || areas.incomplete
@@ -475,32 +465,26 @@ function alertRequest(route, { longitude, latitude }, view, speed, time) {
 /** @param {Billow.Alerts | null} alerts
  * @param {number} length  nautical miles
  * @param {import("./legend.js").Legend} legend
- * @param {number} [departure]  of a flight that has not departed
- * @param {{ departure: number, hasField: boolean } | null} [other]  a departure at another time than that of the alerts
- * @param {Node | null} [beyond]  about the part of the route beyond the alerts
+ * @param {number} departure
+ * @param {boolean} isAhead  whether the departure is after the reports
  * @returns {Node[]} */
-function alertSection(alerts, length, legend, departure, other = null, beyond = null) {
+function alertSection(alerts, length, legend, departure, isAhead) {
     if (!alerts) return [];
-    const { minAltitude, maxAltitude } = alerts.query;
-    // A cluster that begins within the distance may have its nearest cell's centre beyond.
-    const distance = farthest(alerts);
-    const part = distance < length ? `, first ${Math.round(distance)} NM` : "";
+    const { minAltitude, maxAltitude, distance = length } = alerts.query;
+    const isCut = distance < length;
+    const part = isCut ? `, first ${Math.round(distance)} NM` : "";
     return [
         element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
-        ...(beyond ? [beyond] : []),
         element("p", { className: "note" }, `All within ${WIDTH_NAUTICAL_MILES / 2} NM of the route.`,
             ` Parts of a severity that are less than ${JOINED_SECONDS / 60} min apart are one line.`,
-            part ? " The server's alerts end there, and the lists below go on." : null,
-            other && ` Distances and times count from the departure at ${clockText(other.departure, now())}Z.`,
-            other?.hasField ? " Computed turbulence is below, because alerts begin at the time of the map." : null),
-        element("div", { className: "groups" }, ...groupNodes(alertGroups(alerts, departure), legend)),
-    ];
+            ` Distances and times count from the departure at ${clockText(departure, now())}Z.`,
+            isCut ? " The server's alerts end there, and the lists below go on." : null),
+        alerts.truncated || alerts.field?.truncated ? element("p", { className: "problem" },
+            "There is more: the server has left out the least severe cells.") : null,
+        element("div", { className: "groups" },
+            ...groupNodes(alertGroups(alerts, isAhead ? departure : undefined), legend)),
+    ].flatMap((part) => part ?? []);
 }
-
-/** The worst severity of alerts; 0 if they have none.
- * @param {Billow.Alerts} alerts */
-const worstOf = ({ clusters, field }) =>
-    Math.max(0, ...[...clusters, ...field?.clusters ?? []].map(({ severity }) => severity ?? 0));
 
 /** The names of a route's airports. Many of them would push the profile out of a small window.
  * @param {import("./flight-plan.js").Waypoint[]} places */

@@ -239,7 +239,7 @@ struct AlertTests {
     @Test("a beam reaches no farther than the area limit allows at its angle, nor than 2,000 NM")
     func largest() throws {
         var query = AlertQuery()
-        #expect(query.farthestBeam == AlertQuery.farthest)
+        #expect(query.farthestBeam == AlertQuery.longestBeam)
         query.angleSpan = 360
         // 10 million km² are a circle of 1,784 km on the plane, and somewhat more on the globe.
         #expect(abs(query.farthestBeam - 966) < 5)
@@ -247,6 +247,29 @@ struct AlertTests {
         let area = try #require(AlertArea(query, of: try flight()).area)
         #expect(area.areaKm2 < 10_000_000 * 1.01)
         #expect(area.areaKm2 > 9_800_000)
+    }
+
+    @Test("a route is searched for 12,000 NM, or as far as the area limit allows at its width")
+    func longRoute() throws {
+        let places = [(0.0, 10.0), (60, 20), (120, 10)].map { LonLat(longitude: $0.0, latitude: $0.1) }
+        let route = try Route(places.compactMap { $0 })
+        var query = AlertQuery()
+        (query.search, query.distance) = (.route(route), 12_000)
+        var flight = try flight()
+        flight.place = route.positions[0]
+        let whole = AlertArea(query, of: flight)
+        #expect(whole.kind == .route && whole.reachMiles == 12_000)
+        let miles = route.metres / Geodesic.metresPerNauticalMile
+        let squareKm = 1.852 * 1.852
+        #expect(abs((whole.area?.areaKm2 ?? 0) / (miles * 40 * squareKm) - 1) < 0.01)
+        query.areaLimitKm2 = 400_000
+        let part = AlertArea(query, of: flight)
+        #expect(abs((part.area?.areaKm2 ?? 0) / 400_000 - 1) < 0.02)
+        #expect(abs(part.reachMiles - 400_000 / squareKm / 40) < 1)
+        // Off the route a beam is searched, no farther than beams reach.
+        flight.place = try degrees(-20, 60)
+        let beam = AlertArea(query, of: flight)
+        #expect(beam.kind == .beam && beam.reachMiles == query.farthestBeam)
     }
 
     @Test("smooth air is excluded unless it is requested")

@@ -103,6 +103,48 @@ struct FieldAheadTests {
         }
     }
 
+    @Test("an alert of a later departure has the field and the warnings of the times at which they are passed")
+    func departure() async throws {
+        try await withWorld { world in
+            try await insertAir(world)
+            let departure = noon.advanced(by: 3_600)
+            // The flight passes 98° to 96° W after 16 to 33 minutes, and 88° to 86° W after 98 to 115 minutes.
+            let warnings = try [
+                ("met", -98.0, 0, 3_600), ("over", -98, -3_660, 600), ("late", -98, 3_600, 9_000),
+                ("far", -88, 5_400, 9_000), ("gone", -88, -3_660, 3_600), ("aside", -98, 0, 3_600),
+            ].map { id, west, from, to in
+                let south = id == "aside" ? 37.0 : 34
+                let corners = try [(0, 0), (2, 0), (2, 2), (0, 2)].map { try place(west + $0.0, south + $0.1) }
+                return IssuedArea(
+                    collection: .hazards, id: id, source: try source("awc"), kind: "sigmet",
+                    validFrom: departure.advanced(by: from), validTo: departure.advanced(by: to), issuedAt: noon,
+                    geometry: try #require(MultiPolygon(outline: corners)))
+            }
+            _ = try await world.store.commit(Batch(source: nil, areas: warnings))
+            try await world.refresh()
+            func alert(_ more: String) async throws -> JSON {
+                let members =
+                    #""position": [-100, 35], "altitude": 32000, "route": "35N100W 35N085W", "distance": 1000"#
+                return try await world.post("/alerts", "{\(members)\(more)}")
+            }
+            func hazards(_ answer: JSON) -> [String] { answer["hazards"]?.items.compactMap { $0["id"]?.string } ?? [] }
+            let later = try await alert(#", "speed": 360, "departure": "\#(departure)""#)
+            #expect(hazards(later) == ["far", "met"])
+            #expect(later["query"]?["departure"]?.string == departure.description)
+            #expect(later["field"]?["validFrom"]?.string == departure.description, "\(later)")
+            let computed = later["field"]?["items"]?.items.compactMap { $0["edr"]?.double } ?? []
+            #expect(computed.count >= 5 && computed.allSatisfy { abs($0 - 0.4) < 0.001 })
+            // Without a departure these are the warnings and the field of now.
+            let now = try await alert(#", "speed": 360"#)
+            #expect(hazards(now) == ["gone", "over"])
+            #expect(now["query"]?["departure"] == nil && now["field"]?["validFrom"]?.string == noon.description)
+            // Without a speed nobody knows when the aircraft passes.
+            #expect(hazards(try await alert(#", "departure": "\#(departure)""#)) == ["gone", "met", "over"])
+            // At 60 kt the first warnings have ended when the aircraft comes, and the others have not.
+            #expect(hazards(try await alert(#", "speed": 60, "departure": "\#(departure)""#)) == ["late"])
+        }
+    }
+
     @Test("an alert has reports, hazards and the field of the chosen sources alone, and names them")
     func alertSources() async throws {
         try await withWorld { world in

@@ -492,6 +492,9 @@ struct FlightTests {
             #expect(answer.status == .badRequest)
             #expect(try answer.json["parameter"]?.string == "time")
             #expect(try await world.send(.post, "/flights", #"{"time": "latest"}"#, key: key).status == .created)
+            let late = try await world.send(.post, "/flights", #"{"departure": "2026-11-21T13:00:00Z"}"#, key: key)
+            #expect(late.status == .badRequest)
+            #expect(try late.json["parameter"]?.string == "departure")
         }
     }
 

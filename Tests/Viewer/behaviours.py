@@ -1856,29 +1856,46 @@ def passage_of_plan(viewer):
 
 
 def differing_stretches(viewer):
-    """the card of a route says why its alerts differ from its other lists, where they end, and what is worse beyond"""
-    # Worse than all else lies beyond the alerts.
-    viewer.change_answer("**/collections/hexagons/corridor?*", lambda answer: answer["features"].append(
-        {"type": "Feature", "id": "x", "geometry": None, "properties": {
-            "severity": 5, "distanceAlong": 2240, "altitude": 37000, "altitudeMin": 37000, "altitudeMax": 37000,
-            "observedAt": time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime())}}))
+    """the card of a route has all of it ahead, as of its departure, and says why its other lists differ"""
+    asked = []
+
+    def answer(route):
+        asked.append(route.request.post_data_json)
+        answer = route.fetch().json()
+        # The server has left out some cells, and all others are determined.
+        answer.update(clusters=[], hazards=[], truncated=len(asked) == 1)
+        answer["field"].update(truncated=False, clusters=[{
+            "text": "Turbulence", "members": [], "distance": 2240, "timeTo": 18000, "timeToPass": 18060, "severity": 3,
+        }])
+        route.fulfill(json=answer)
+
+    viewer.page.route("**/alerts", answer)
+    # A field that is stored for the whole flight.
+    viewer.open("#layers=gtg,hexagons&map=4/40/-95")
+    viewer.until_field("-120,36,-75,43")
+    viewer.page.goto("about:blank")
     viewer.open("#layers=gtg,hexagons&map=4/40/-95&route=KJFK+KDEN+KSFO&level=370")
     viewer.until("document.querySelector('#route-body').textContent.includes('Computed along the route')")
     words = viewer.text("#route-body")
-    ahead, rest = words.split("Ahead, FL350–FL390, first 2000 NM")[1].split("Hexagons along the route")
+    ahead, rest = words.split("Ahead, FL350–FL390\n")[1].split("Hexagons along the route")
     assert "All within 25 NM of the route." in ahead and "less than 5 min apart are one line" in ahead, ahead
-    assert re.match(r"\s*Worse lies beyond 2\d\d\d NM: Severity 5 reported at 2240 NM", ahead), ahead
-    assert "The server's alerts end there, and the lists below go on." in ahead, ahead
+    assert re.search(r"count from the departure at [\w ]*\d\d:\d\dZ\.", ahead), ahead
+    assert "In 2240 NM, 5 h 00 min" in ahead and "the server has left out the least severe cells" in ahead, ahead
     assert "On the middle line of the route, at FL370. “Ahead” has the worst within 25 NM to each side and " \
         "2,000 ft above and below, so it differs." in rest, rest
-    later = time.strftime("plan,%Y%m%dT%H%M00Z", time.gmtime(time.time() + 3600))
-    viewer.page.evaluate("(text) => { location.hash += `&passage=${text}`; }", later)
-    viewer.until("document.querySelector('#route-body').textContent.includes('alerts begin at the time of the map')")
-    assert re.search(r"count from the departure at [\w ]*\d\d:\d\dZ\.", viewer.text("#route-body"))
+    later = time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime(time.time() + 3600))
+    viewer.page.evaluate("(text) => { location.hash += `&passage=plan,${text}`; }",
+                         later.replace("-", "").replace(":", ""))
+    viewer.eventually(lambda: f"departure at {later[11:16]}Z" in viewer.text("#route-body").replace("\n", " "))
+    assert "left out" not in viewer.text("#route-body"), viewer.text("#route-body")
+    assert [each["distance"] for each in asked] == [12_000, 12_000], asked
+    assert abs(calendar.timegm(time.strptime(asked[0]["departure"], "%Y-%m-%dT%H:%M:%SZ")) - time.time()) < 600, asked
+    assert asked[1]["departure"] == later and "time" not in asked[1], asked
+    viewer.page.unroute_all(behavior="ignoreErrors")
 
 
 def route_ahead(viewer):
-    """the card of a later departure has the hazards of its passage, reports with their age, and no field of now"""
+    """the card of a later departure has the hazards and the field of its passage, and reports with their age"""
     def at(hours):
         return time.gmtime(time.time() + 3600 * hours)
 
@@ -1899,12 +1916,13 @@ def route_ahead(viewer):
     viewer.page.route("**/collections/advisories/corridor?*", lambda route: route.fulfill(
         json={"type": "FeatureCollection", "features": []}))
     departure = time.strftime("%Y%m%dT%H%M00Z", at(2))
+    viewer.change_answer("**/alerts", lambda answer: answer.update(hazards=[area("NEW", 2, 5)["properties"]]))
     viewer.open(f"#layers=gtg,hexagons&map=4/41/-85&route=KORD+KJFK&level=370&time={departure}")
     viewer.until("document.querySelector('#route-body').textContent.includes('Hazard areas along the route')")
     words = viewer.text("#route-body")
     assert re.search(r"Reports are until [\w ]*\d\d:\d\dZ, \d h \d\d min before the departure", words), words
     groups = viewer.text("#route-body .groups")
-    assert "NEW" in groups and "OLD" not in groups and "computed" not in groups, groups
+    assert "NEW" in groups and "OLD" not in groups, groups
     assert re.search(r"OLD\n.*\nvalid .*, expires before you arrive", words), words
     assert re.search(r"NEW\n.*\nvalid [\w:– ]+Z\n", words), words
     assert "Computed along the route" in words and "Reported until" in words, words

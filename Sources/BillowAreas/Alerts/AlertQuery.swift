@@ -88,21 +88,29 @@ public struct AlertQuery: Sendable, Hashable {
             category: category)
     }
 
-    /// The distance ahead in metres.
-    func reach(_ flight: FlightState) -> Double {
+    /// The distance ahead of a beam, or along a route, in metres.
+    func reach(_ kind: SearchKind, _ flight: FlightState) -> Double {
         var miles = distance
         if let timeFrame, let speed = flight.groundSpeed, speed > 0 { miles = timeFrame * speed / 3_600 }
-        return min(miles, farthestBeam) * Geodesic.metresPerNauticalMile
+        return min(miles, kind == .route ? farthestOnRoute : farthestBeam) * Geodesic.metresPerNauticalMile
     }
 
     /// The maximum distance of a beam of this angle within the area limit, in nautical miles.
     public var farthestBeam: Double {
         let circle = areaLimitKm2 * 1e6 * 360 / max(angleSpan, 1)
-        return min(Geodesic.distance(around: circle) / Geodesic.metresPerNauticalMile, Self.farthest)
+        return min(Geodesic.distance(around: circle) / Geodesic.metresPerNauticalMile, Self.longestBeam)
     }
 
-    /// The maximum distance ahead in nautical miles.
-    public static let farthest = 2_000.0
+    /// The maximum distance along a route with this width within the area limit, in nautical miles.
+    public var farthestOnRoute: Double {
+        let squareMile = Geodesic.metresPerNauticalMile * Geodesic.metresPerNauticalMile
+        return min(areaLimitKm2 * 1e6 / squareMile / (2 * max(widthAround, 1)), Self.longestRoute)
+    }
+
+    /// The maximum distance of a beam in nautical miles.
+    public static let longestBeam = 2_000.0
+    /// The maximum distance along a route in nautical miles. No airliner flies that far.
+    public static let longestRoute = 12_000.0
 }
 
 /// The kind of an alert's search.
@@ -121,8 +129,8 @@ public struct AlertArea: Sendable, Hashable {
     /// The distance ahead of a beam or along a route, in nautical miles.
     public let reachMiles: Double
     /// The followed route, and the aircraft's distance along it in metres.
-    let followed: Route?
-    let along: Double
+    package let followed: Route?
+    package let along: Double
 
     /// Degrees between the corners of a beam's arc.
     private static let rim = 2.5
@@ -147,7 +155,7 @@ public struct AlertArea: Sendable, Hashable {
             let location = RouteLocator(route).locate(flight.place)
             let isNear = abs(location.off) <= query.switchToBeam * Geodesic.metresPerNauticalMile
             let ahead = route.part(
-                from: location.along, to: min(location.along + query.reach(flight), route.metres))
+                from: location.along, to: min(location.along + query.reach(.route, flight), route.metres))
             if isNear, location.along >= route.metres - 1 {
                 // The route has been flown to its end.
                 kind = .route
@@ -171,7 +179,7 @@ public struct AlertArea: Sendable, Hashable {
         }
         self.kind = kind
         self.area = area
-        reachMiles = query.reach(flight) / Geodesic.metresPerNauticalMile
+        reachMiles = query.reach(kind, flight) / Geodesic.metresPerNauticalMile
         self.cells = cells
         self.followed = followed
         self.along = along
@@ -180,7 +188,7 @@ public struct AlertArea: Sendable, Hashable {
     /// The sector between two geodesics and the arc; nil without a track.
     private static func beam(_ query: AlertQuery, _ flight: FlightState) -> MultiPolygon? {
         guard let track = flight.track else { return nil }
-        let reach = query.reach(flight)
+        let reach = query.reach(.beam, flight)
         func places(_ bearing: Double, _ metres: [Double]) -> [LonLat] {
             Geodesic.places(from: flight.place, bearing: bearing, metres: metres).map(\.place)
         }

@@ -10,6 +10,8 @@ package struct AlertRequest: Sendable {
     /// The aircraft whose reports are excluded, named as in observations.
     package var aircraft: String?
     package var time = RequestedTime.latest
+    /// The instant at which the aircraft is at its position. Nil is the searched instant, and warnings of that instant.
+    package var departure: Instant?
 
     package init(
         query: AlertQuery = AlertQuery(), aircraft: String? = nil, time: RequestedTime = RequestedTime.latest
@@ -32,7 +34,9 @@ package struct AlertReport: Sendable {
     package var items: [AlertItem]
     /// The number of all matching items.
     var itemsMatched: Int
-    /// SIGMETs and G-AIRMETs that are valid at the time and overlap the area and the altitudes.
+    /// The instant at which the aircraft is at its position, if the request names one.
+    package var departure: Instant?
+    /// Warnings that overlap the area and the altitudes while they are in force; see `AlertSource.hazardsAhead`.
     package var hazards: [IssuedArea]
     /// Computed turbulence in the area; nil if no stored field matches the filter.
     package var field: FieldAhead?
@@ -66,19 +70,13 @@ package struct AlertSource: Sendable {
         let filter = request.query.filter(of: flight)
         var records: [CurrentObservation] = []
         var hazards: [IssuedArea] = []
-        if let looked = area.area {
+        if area.area != nil {
             let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
             records = try await self.records(request, of: frame, in: area.cells, at: instant, snapshot)
-            let index = AreaIndex(looked)
-            // A filter that excludes only smooth air must not exclude hazards without a severity: no hazard is smooth
-            // air.
-            var hazardFilter = filter
-            hazardFilter.severities.formUnion(SeveritySet([.smooth]))
-            hazards = try await frames.warnings(at: instant, in: snapshot).filter { hazard in
-                hazardFilter.matches(hazard) && index?.intersects(hazard.geometry.polygons) ?? false
-            }
+            hazards = try await hazardsAhead(request, of: flight, in: area, at: instant, filter: filter, snapshot)
         }
-        let field = try await fieldAhead(request, of: flight, in: area, at: instant, filter: filter, snapshot)
+        let field = try await fieldAhead(
+            request, of: flight, in: area, at: request.departure ?? instant, filter: filter, snapshot)
         var dataStatus = policy.turbulenceAndWarnings(
             of: area.area.map(GeographicRegion.area) ?? .everywhere, at: instant, filter: filter, in: snapshot)
         if field?.dataStatus.freshness.isSimulated == true { dataStatus.freshness.isSimulated = true }
@@ -87,8 +85,8 @@ package struct AlertSource: Sendable {
         return AlertReport(
             time: instant, query: request.query, altitudes: filter.altitudes,
             version: snapshot.publication.version, area: area,
-            items: AlertItem.prefix(items, most: Self.maximumItems), itemsMatched: items.count, hazards: hazards,
-            field: field, dataStatus: dataStatus)
+            items: AlertItem.prefix(items, most: Self.maximumItems), itemsMatched: items.count,
+            departure: request.departure, hazards: hazards, field: field, dataStatus: dataStatus)
     }
 
     /// Reads standing observations in an area page by page, without the aircraft's own of the last hour.
@@ -201,6 +199,8 @@ package struct AlertResponse: Encodable, Sendable {
         package var distance: Double?
         package var angle: Double?
         package var widthAround: Double?
+        /// The departure; nil if the request names none.
+        package var departure: String?
 
         init(_ report: AlertReport) {
             minAltitude = report.altitudes.minimum * 1_000
@@ -213,6 +213,7 @@ package struct AlertResponse: Encodable, Sendable {
             distance = kind == .beam || kind == .route ? AlertResponse.rounded(report.area.reachMiles, 1) : nil
             angle = kind == .beam ? report.query.angleSpan : nil
             widthAround = kind == .route ? report.query.widthAround : nil
+            departure = report.departure?.description
         }
     }
 

@@ -145,5 +145,5 @@ extension AlertSource {
     }
 
     /// An upper bound for flights and forecasts, in seconds.
-    private static let longestFlight = 172_800.0
+    static let longestFlight = 172_800.0
 }

@@ -307,6 +307,15 @@ package final class FrameSource: Sendable {
         return warnings
     }
 
+    /// The warnings in force at any time of `from` ≤ t < `to`, of all datasets that have any.
+    package func warnings(from: Instant, to: Instant, in snapshot: Snapshot) async throws(EngineError) -> [IssuedArea] {
+        var warnings: [IssuedArea] = []
+        for areas in Catalogue.warnings.compactMap(\.areas) {
+            warnings += try await self.areas(areas, from: from, to: to, in: snapshot)
+        }
+        return warnings
+    }
+
     /// The times within a range at which areas of a collection begin or end, sorted, without duplicates.
     package func changes(of collection: IssuedArea.DatasetNumber, in range: ClosedRange<Instant>, in snapshot: Snapshot)
         async throws(EngineError) -> [Instant]

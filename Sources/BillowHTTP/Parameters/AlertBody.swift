@@ -36,8 +36,9 @@ package struct AlertBody: Decodable, Sendable {
     /// The aircraft to follow in traffic data.
     var icao24: String?
     package var callsign: String?
-    /// The searched instant; for `/alerts` only.
+    /// The searched instant, and the instant at which the aircraft is at its position; for `/alerts` only.
     private var time: String?
+    private var departure: String?
 
     package static let longest = 256 << 10
     private static let maximumCells = 10_000
@@ -47,7 +48,7 @@ package struct AlertBody: Decodable, Sendable {
             switchToBeam,
             severity, minSeverity, minAltitude, maxAltitude, hours, category, source, aircraft, excludeOwn, icao24,
             callsign,
-            time
+            time, departure
     }
 
     /// A coding key with any name.
@@ -101,6 +102,7 @@ package struct AlertBody: Decodable, Sendable {
         icao24 = try members.decodeIfPresent(String.self, forKey: .icao24)
         callsign = try members.decodeIfPresent(String.self, forKey: .callsign)
         time = try members.decodeIfPresent(String.self, forKey: .time)
+        departure = try members.decodeIfPresent(String.self, forKey: .departure)
     }
 
     // MARK: - Values
@@ -135,6 +137,12 @@ package struct AlertBody: Decodable, Sendable {
 
     package func request(_ airports: AirportTable, areaLimitKm2: Double) throws(ParameterProblem) -> AlertRequest {
         var request = AlertRequest(aircraft: aircraft, time: try QueryReader.time(time ?? "latest"))
+        if let departure {
+            guard let instant = Instant(departure, fraction: true) else {
+                throw Self.invalid("departure", departure, "an instant in whole seconds with a zone")
+            }
+            request.departure = instant
+        }
         if let shape {
             request.query.search = .route(try RouteReader(airports).read(QueryReader([:]), shape).route)
         } else if let polygon {
@@ -145,12 +153,12 @@ package struct AlertBody: Decodable, Sendable {
         } else if let cells {
             request.query.search = .cells(try Self.cells(cells))
         }
-        if let distance { request.query.distance = try Self.number("distance", distance, 1...AlertQuery.farthest) }
+        if let distance { request.query.distance = try Self.number("distance", distance, 1...AlertQuery.longestRoute) }
         if let timeFrame { request.query.timeFrame = try Self.number("timeFrame", timeFrame, 60...86_400) }
         if let angle { request.query.angleSpan = try Self.number("angle", angle, 1...360) }
         request.query.areaLimitKm2 = areaLimitKm2
-        try Self.checkBeam(request.query, distance: distance)
         if let widthAround { request.query.widthAround = try Self.number("widthAround", widthAround, 1...125) }
+        try Self.checkDistance(request.query, distance)
         if let switchToBeam { request.query.switchToBeam = try Self.number("switchToBeam", switchToBeam, 0...500) }
         if let excludeOwn {
             request.query.excludeOwnSeconds = Int(try Self.number("excludeOwn", excludeOwn, 0...1_440) * 60)
@@ -177,19 +185,27 @@ package struct AlertBody: Decodable, Sendable {
         return request
     }
 
-    /// - Throws: `ParameterProblem` for a beam above the area limit. Polygons and cells have their own limits.
-    private static func checkBeam(_ query: AlertQuery, distance: Double?) throws(ParameterProblem) {
+    /// - Throws: `ParameterProblem` for a beam or corridor above the area limit. Polygons and cells have their own
+    ///   limits.
+    private static func checkDistance(_ query: AlertQuery, _ distance: Double?) throws(ParameterProblem) {
+        guard let distance else { return }
+        let (shape, farthest, other): (String, Double, String)
         switch query.search {
         case .area, .cells: return
-        case .beam, .route: break
+        case .beam:
+            _ = try number("distance", distance, 1...AlertQuery.longestBeam)
+            (shape, farthest, other) = ("A beam of \(query.angleSpan) degrees", query.farthestBeam, "angle")
+        case .route:
+            (shape, farthest, other) = (
+                "A corridor of \(query.widthAround) NM to each side", query.farthestOnRoute, "widthAround"
+            )
         }
-        guard let distance, distance > query.farthestBeam else { return }
+        guard distance > farthest else { return }
         throw ParameterProblem(
             .areaTooLarge,
-            detail: "A beam of \(query.angleSpan) degrees and \(distance) NM is larger than "
-                + "\(Int(query.areaLimitKm2)) km².",
+            detail: "\(shape) and \(distance) NM is larger than \(Int(query.areaLimitKm2)) km².",
             parameter: "distance", value: String(distance),
-            allowed: "1 to \(Int(query.farthestBeam.rounded(.down))) NM at this angle, or a smaller angle")
+            allowed: "1 to \(Int(farthest.rounded(.down))) NM at this \(other), or a smaller \(other)")
     }
 
     private func severities() throws(ParameterProblem) -> SeveritySet {

@@ -22,6 +22,11 @@ package struct FlightBodyReader: FlightReader {
                 .invalidParameter, detail: "A monitored flight always starts now; only '/alerts' takes 'time'.",
                 parameter: "time", value: request.time.text, allowed: "latest")
         }
+        if let departure = request.departure {
+            throw ParameterProblem(
+                .invalidParameter, detail: "A monitored flight always starts now; only '/alerts' takes 'departure'.",
+                parameter: "departure", value: departure.description, allowed: "absent")
+        }
         return FlightRegistration(body: bytes, request: request, positionSource: try body.positionSource())
     }
 }

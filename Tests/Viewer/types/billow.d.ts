@@ -205,9 +205,10 @@ declare namespace Billow {
     interface Alerts {
         area?: { type: string; coordinates: any };
         items?: AlertItem[];
+        truncated?: boolean;
         clusters: (AlertCluster & { members: string[]; longitude: number; latitude: number })[];
         /** Computed turbulence. */
-        field?: { clusters?: (AlertCluster & { severity: number })[]; items?: AlertItem[] };
+        field?: { clusters?: (AlertCluster & { severity: number })[]; items?: AlertItem[]; truncated?: boolean };
         hazards: {
             kind: string;
             hazard?: string;

@@ -1,5 +1,5 @@
 // @ts-check
-import { alertFilters, alertFilterText, alertGroups, farthest } from "/js/alert-groups.js";
+import { alertFilters, alertFilterText, alertGroups } from "/js/alert-groups.js";
 import { areaAndOutline, changeText, summaryOf } from "/js/aircraft-alerts.js";
 import { announceChange, matchingFlights } from "/js/flight.js";
 import { emptyKnowledge, StatusBar } from "/js/status.js";
@@ -68,7 +68,7 @@ test("alerts are grouped by severity, reported before computed, and issued areas
     equal(alertGroups({ clusters: [], hazards: [] }), []);
 });
 
-test("clusters of one severity that follow at once are one line, and the search reaches to the farthest one", () => {
+test("clusters of one severity that follow at once are one line", () => {
     const cluster = (/** @type {number} */ distance, /** @type {number} */ timeTo, /** @type {number} */ severity) => ({
         longitude: 0, latitude: 0, text: "", members: [`${distance}`], distance, timeTo, timeToPass: timeTo + 480,
         severity,
@@ -82,8 +82,6 @@ test("clusters of one severity that follow at once are one line, and the search 
         ["Moderate, reported", "In 1747 NM, 3 h 53 min, for 17 min", "In 2020 NM, 4 h 29 min, for 8 min"],
         ["Light, reported", "In 1790 NM, 3 h 58 min, for 8 min"],
     ]);
-    equal(farthest({ query: { distance: 2000 }, clusters, hazards: [] }), 2020);
-    equal(farthest({ query: { distance: 2000 }, clusters: [], hazards: [] }), 2000);
 });
 
 test("alerts have the filters of the view, but for smooth air, and say so", () => {

@@ -1,5 +1,5 @@
 // @ts-check
-import { hazardsOfPassage, isWithin } from "/js/route-hazards.js";
+import { hazardsOfPassage } from "/js/route-hazards.js";
 import { alertGroups, reportedText } from "/js/alert-groups.js";
 import { milesFrom } from "/js/distance.js";
 import { equal, ok, test } from "../harness.js";
@@ -45,15 +45,6 @@ test("an area lies ahead only where the flight passes it while it is valid", () 
 test("without the positions of its waypoints, a route has an area along its whole length", () => {
     const { valid } = hazardsOfPassage([area("any", [0, 1], ["12:00", "16:00"])], [], FLIGHT);
     equal(valid.map(({ stretches }) => stretches), [[[0, 1_200]]]);
-});
-
-test("an area ahead is within the alerts' distance and levels, above ground that may be high", () => {
-    const band = { minAltitude: 9_000, maxAltitude: 13_000 };
-    /** @type {(hazard: object) => boolean} */
-    const within = (hazard) => isWithin({ stretches: [[100, 200]], ...hazard }, 150, band);
-    equal([within({}), within({ altitudeMin: 14_000 }), within({ altitudeMax: 8_000 })], [true, false, false]);
-    equal(within({ altitudeMax: 2_000, altitudeReference: "AGL" }), true);
-    equal(isWithin({ stretches: [[160, 200]] }, 150, band), false);
 });
 
 test("a place beyond the antimeridian is as far from an area as on this side", () => {
