@@ -195,6 +195,9 @@ class Viewer:
         # Windows of 16° × 8°, twice as dense as they are wide, far from the poles and the antimeridian.
         windows = collections.Counter()
         for feature in features:
+            # A cell across the antimeridian has two polygons.
+            if feature["geometry"]["type"] != "Polygon":
+                continue
             longitude, latitude = feature["geometry"]["coordinates"][0][0]
             if abs(longitude) > 150 or abs(latitude) > 60:
                 continue
