@@ -7,8 +7,9 @@ Only the server's address in the documents' code is replaced. The libraries are 
 its own address. Each page must show the colours of severities, without a failed request or an error in its console.
 """
 import http.server
+import importlib.machinery
+import importlib.util
 import re
-import shutil
 import sys
 import threading
 from collections import Counter
@@ -23,7 +24,7 @@ from common import FILLS, SEVERITIES, Findings, busiest, features, get_json
 findings = Findings("pages")
 DOCUMENT = Path(__file__).resolve().parent.parent.parent / "docs" / "embedding.md"
 ZOOM = 6
-CHROMIUM = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+SCREENSHOT = DOCUMENT.parent.parent / "Scripts" / "screenshot"
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>{name}</title>
 <style>html, body, #map {{ margin: 0; height: 100%; background: #404040 }}</style>
@@ -122,7 +123,7 @@ def main():
     opaque = {severity: tuple(int(fill[at:at + 2], 16) for at in (1, 3, 5)) for severity, (fill, _) in FILLS.items()}
     other = serve(pages)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM)
+        browser = screenshot_script().launch(playwright)
         for path in pages:
             findings.part(path[1:], show, browser, other + path, path[1:], pictures,
                           opaque if path == "/maplibre-vectors" else SEVERITIES)
@@ -131,6 +132,13 @@ def main():
     findings.check(frames["radar"]["past"] and frames["host"].startswith("http"), "rainviewer: there are frames",
                    len(frames["radar"]["past"]))
     findings.end()
+
+
+def screenshot_script():
+    loader = importlib.machinery.SourceFileLoader("screenshot", str(SCREENSHOT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("screenshot", loader))
+    loader.exec_module(module)
+    return module
 
 
 def show(browser, url, name, pictures, wanted):
