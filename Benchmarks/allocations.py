@@ -8,8 +8,9 @@ A served answer may not allocate more than 10 % and two allocations above its nu
 that needs more says why, and commits the new numbers (`--write`), as does one that needs fewer. Every number is the
 least of three means, each of many answers on one connection, of a server without sources.
 
-The build of the tests specialises less across modules than the release, and has numbers of its own. `make test`
-compares these. Figures in documents are those of the release.
+The build of the tests specialises less across modules than the release, and has numbers of its own. `make check`
+compares these. Figures in documents are those of the release. Exit status 0, or 1 with a line `error: …`, which the
+failures at the end of continuous integration have too.
 
 Needs a C compiler: that of the Swift toolchain, or `cc`. Linux with glibc only, because it preloads `allocations.c`.
 """
@@ -35,13 +36,17 @@ SHARE, FEW = 0.10, 2
 ROUNDS = 3
 
 
+def fail(message):
+    sys.exit(f"error: {message}")
+
+
 class Server:
     """A server whose allocations are counted."""
 
     def __init__(self, billow, database, folder):
         self.folder = folder
         library, self.file = folder / "allocations.so", folder / "allocations"
-        compiler = shutil.which("clang") or shutil.which("cc") or sys.exit("there is no C compiler")
+        compiler = shutil.which("clang") or shutil.which("cc") or fail("there is no C compiler")
         subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", library, ROOT / "Benchmarks" / "allocations.c"],
                        check=True)
         self.file.write_bytes(bytes(8))
@@ -62,7 +67,7 @@ class Server:
 
     def check(self, deadline):
         if self.process.poll() is not None or time.monotonic() > deadline:
-            sys.exit(f"the server did not become ready: {(self.folder / 'log').read_text()[-1500:]}")
+            fail(f"the server did not become ready: {(self.folder / 'log').read_text()[-1500:]}")
         time.sleep(0.1)
 
     def status(self, path, headers=None):
@@ -95,7 +100,7 @@ class Server:
         for path in paths:
             found = self.status(path, headers)
             if found not in statuses:
-                sys.exit(f"{found} {path}")
+                fail(f"{found} {path}")
         return (self.count - before) / len(paths)
 
     def least(self, rounds, statuses=(200,), headers=None):
@@ -165,10 +170,10 @@ def main():
     if options.write:
         options.counts.write_text(json.dumps(builds | {options.build: found}, indent=4) + "\n")
         return
-    worse = [name for name, number in found.items()
+    worse = [f"{name} ({number:,.1f} instead of {committed.get(name, 'none')})" for name, number in found.items()
              if number > committed.get(name, 0) * (1 + SHARE) + FEW]
     if worse:
-        sys.exit(f"more allocations than are committed: {', '.join(worse)}")
+        fail(f"more allocations than are committed: {', '.join(worse)}")
 
 
 if __name__ == "__main__":
