@@ -22,6 +22,10 @@ const GAP_NAUTICAL_MILES = 30;
 const FEET_PER_LEVEL = 100;
 /** The user's own level includes its block of 1,000 feet and two blocks on either side. */
 export const OWN_FEET = 2_000;
+/** The lowest and the highest altitude that count as the user's own level, around its block of 1,000 feet.
+ * @param {number} level  feet
+ * @returns {[low: number, high: number]} */
+export const ownLevels = (level) => [level - OWN_FEET, level + 1_000 + OWN_FEET];
 /** A level of the table includes its block of 1,000 feet and one block on either side. */
 export const BESIDE_FEET = 1_000;
 

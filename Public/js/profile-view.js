@@ -3,7 +3,7 @@
 // of any width. The server's picture of the same profile is a download.
 import { areaLevels, isAboveGround } from "./area-levels.js";
 import { element, swatch, svgElement } from "./dom.js";
-import { OWN_FEET } from "./flight-plan.js";
+import { OWN_FEET, ownLevels } from "./flight-plan.js";
 import { flightLevel } from "./format.js";
 import { hourMinute, severityName } from "./route-sections.js";
 import { SEVERITIES, showsSeverity } from "./view.js";
@@ -135,11 +135,6 @@ export function profileFigure(profile, view, legend, departure, speed, reportedU
             hasWorst ? element("span", { className: "sign own-worst" },
                 view.level === null ? "Worst computed" : "Worst computed on your way") : null));
 }
-
-/** The lowest and the highest altitude that count as the user's own level, around its block of 1,000 feet.
- * @param {number} level  feet
- * @returns {[low: number, high: number]} */
-const ownLevels = (level) => [level - OWN_FEET, level + BLOCK_FEET + OWN_FEET];
 
 /** A label beside the plot. `share` is its place along the edge.
  * @param {string} className

@@ -47,6 +47,41 @@ export function fieldAlongRoute(field, extent = null) {
     ].flatMap((part) => part ?? []);
 }
 
+/** Parts of one reason with at most this many nautical miles between them are one part. */
+const JOINED_MILES = 30;
+/** At most this many parts are named. */
+const MAX_PARTS = 3;
+/** The server's reasons for unknown values of a field.
+ * Source: docs/http/features.md, the field along a flight */
+const REASONS = new Map([
+    ["time", "not stored for these times"], ["outside", "outside of its area"], ["level", "not at this level"],
+    ["missing", "without a value"],
+]);
+
+/** Says for which parts of a route the computed field is unknown, and why. No alert comes from there.
+ * @param {Properties | undefined} field  from a profile with times
+ * @returns {string[]}  sentences */
+export function unknownTexts(field) {
+    /** @type {{ from: number, to: number, reason?: string }[]} */
+    const unknown = field?.unknown ?? [];
+    return [...new Set(unknown.map(({ reason }) => reason))].map((reason) => {
+        /** @type {{ from: number, to: number }[]} */
+        const parts = [];
+        for (const { from, to } of unknown.filter((part) => part.reason === reason)) {
+            const last = parts[parts.length - 1];
+            if (last && from - last.to <= JOINED_MILES) last.to = Math.max(last.to, to);
+            else parts.push({ from, to });
+        }
+        const names = parts.slice(0, MAX_PARTS).map(({ from, to }) =>
+            rangeText(String(Math.round(from)), String(Math.round(to))));
+        const more = parts.slice(MAX_PARTS);
+        const rest = more.length === 0 ? "" : `, and ${more.length} more ${more.length === 1 ? "part" : "parts"} to ${
+            Math.round(more[more.length - 1].to)} NM`;
+        const words = REASONS.get(reason ?? "");
+        return `No ${FIELD_NAMES} is known for ${names.join(", ")} NM${rest}${words ? `: ${words}` : ""}.`;
+    });
+}
+
 /** The issued hazard areas along the route, with the times of passage.
  * @param {Properties[]} hazards
  * @param {number} departure

@@ -2,7 +2,7 @@
 // The route: a corridor on the map, and a card with the turbulence along it. The card has a list with times, and a
 // vertical profile.
 import {
-    clockRange, FIELD_NAMES, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName,
+    clockRange, FIELD_NAMES, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName, unknownTexts,
 } from "./route-sections.js";
 import { loadAirports } from "./airports.js";
 import { alertFilters, alertGroups, groupNodes, JOINED_SECONDS, reportedText } from "./alert-groups.js";
@@ -15,7 +15,9 @@ import { outlineOf } from "./outline.js";
 import { age, bandText, compactTime, flightLevel, shortTime } from "./format.js";
 import { CELLS, isField, layerName, LAYERS } from "./layers.js";
 import { patchChildren } from "./dom-patch.js";
-import { BESIDE_FEET, levelsAround, OWN_FEET, stretchesOf, waypointsOf, withPositions } from "./flight-plan.js";
+import {
+    BESIDE_FEET, levelsAround, OWN_FEET, ownLevels, stretchesOf, waypointsOf, withPositions,
+} from "./flight-plan.js";
 import { postJSON } from "./features.js";
 import { parsePassage, pastText, sourceText, SPEED_KNOTS } from "./passage.js";
 import { getJSON, now, ServerError } from "./server.js";
@@ -294,7 +296,8 @@ export class RoutePanel {
                 " The end of the route is not known.") : null,
             profileFigure({ ...profileData, hazards: hazards.valid }, view, this.#legend, departure, speed,
                 reportedUntil),
-            ...alertSection(alerts, length, this.#legend, departure, isAhead),
+            ...alertSection(alerts, view.level, unknownTexts(profileData.field), length, this.#legend, departure,
+                isAhead),
             element("h4", {}, `${layerName(CELLS)} along the route`),
             hasBand ? element("p", { className: "note" },
                 `Only ${bandText(view.minAltitude, view.maxAltitude)}.`) : null,
@@ -448,37 +451,42 @@ const keyOf = (view) => [view.route, view.level, view.passage, view.time, filter
  * @param {number} speed  knots
  * @param {string | null} time */
 function alertRequest(route, { longitude, latitude }, view, speed, time) {
-    const { level, minAltitude, maxAltitude } = view;
+    const { level } = view;
+    // Without a planned level, the request covers the band of the map.
+    const [minAltitude, maxAltitude] = level === null ? [view.minAltitude, view.maxAltitude] : ownLevels(level);
     /** @type {Record<string, unknown>} */
     const body = {
         route, position: [longitude, latitude], altitude: level ?? 0, speed,
         distance: MAX_ALERT_NAUTICAL_MILES, widthAround: WIDTH_NAUTICAL_MILES / 2, ...alertFilters(view),
+        minAltitude: Math.max(minAltitude ?? 0, 0), maxAltitude: Math.min(maxAltitude ?? CEILING_FEET, CEILING_FEET),
     };
-    // Without a planned level, the request covers the band of the map.
-    if (level === null) Object.assign(body, {
-        minAltitude: minAltitude ?? 0, maxAltitude: maxAltitude ?? CEILING_FEET,
-    });
     if (time !== null) body.time = time;
     return body;
 }
 
 /** @param {Billow.Alerts | null} alerts
+ * @param {number | null} level  feet
+ * @param {string[]} unknown  sentences about the parts without a computed field
  * @param {number} length  nautical miles
  * @param {import("./legend.js").Legend} legend
  * @param {number} departure
  * @param {boolean} isAhead  whether the departure is after the reports
  * @returns {Node[]} */
-function alertSection(alerts, length, legend, departure, isAhead) {
+function alertSection(alerts, level, unknown, length, legend, departure, isAhead) {
     if (!alerts) return [];
-    const { minAltitude, maxAltitude, distance = length } = alerts.query;
+    const { distance = length } = alerts.query;
+    // The server's upper limit is the top of the highest level.
+    const [low, high] = level === null ? [alerts.query.minAltitude, alerts.query.maxAltitude]
+        : [Math.max(level - OWN_FEET, 0), Math.min(level + OWN_FEET, CEILING_FEET)];
     const isCut = distance < length;
     const part = isCut ? `, first ${Math.round(distance)} NM` : "";
     return [
-        element("h4", {}, `Ahead, ${rangeText(flightLevel(minAltitude), flightLevel(maxAltitude))}${part}`),
+        element("h4", {}, `Ahead, ${rangeText(flightLevel(low), flightLevel(high))}${part}`),
         element("p", { className: "note" }, `All within ${WIDTH_NAUTICAL_MILES / 2} NM of the route.`,
             ` Parts of a severity that are less than ${JOINED_SECONDS / 60} min apart are one line.`,
             ` Distances and times count from the departure at ${clockText(departure, now())}Z.`,
             isCut ? " The server's alerts end there, and the lists below go on." : null),
+        unknown.length ? element("p", { className: "problem" }, unknown.join(" ")) : null,
         alerts.truncated || alerts.field?.truncated ? element("p", { className: "problem" },
             "There is more: the server has left out the least severe cells.") : null,
         element("div", { className: "groups" },

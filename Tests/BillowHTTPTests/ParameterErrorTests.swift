@@ -97,7 +97,9 @@ struct ParameterErrorTests {
         Row("/alerts", body: #"{"position": 5}"#, .invalidBody, "position", "5", "an array"),
         Row("/alerts", body: #"{"position": [1, 1]}"#, .invalidParameter, "altitude", "missing", "feet"),
         Row("/alerts", body: #"{"departure": "noon"}"#, .invalidParameter, "departure", "noon", "an instant"),
-        Row("/alerts", body: #"{"distance": 2001}"#, .invalidParameter, "distance", "2001.0", "a number from 1.0 to 2000.0"),
+        Row(
+            "/alerts", body: #"{"distance": 2001}"#, .invalidParameter, "distance", "2001.0",
+            "a number from 1.0 to 2000.0"),
         Row(
             "/alerts", body: #"{"route": "00N000E 00N090E", "distance": 12000, "widthAround": 125}"#, .areaTooLarge,
             "distance", "12000.0", "1 to 11662 NM"),

@@ -1894,6 +1894,8 @@ def differing_stretches(viewer):
         route.fulfill(json=answer)
 
     viewer.page.route("**/alerts", answer)
+    viewer.change_answer("**/profiles.json?*", lambda answer: answer["field"].update(
+        unknown=[{"from": 600, "to": 900, "reason": "outside"}]))
     # A field that is stored for the whole flight.
     viewer.open("#layers=gtg,hexagons&map=4/40/-95")
     viewer.until_field("-120,36,-75,43")
@@ -1904,7 +1906,8 @@ def differing_stretches(viewer):
     ahead, rest = words.split("Ahead, FL350–FL390\n")[1].split("Hexagons along the route")
     assert "All within 25 NM of the route." in ahead and "less than 5 min apart are one line" in ahead, ahead
     assert re.search(r"count from the departure at [\w ]*\d\d:\d\dZ\.", ahead), ahead
-    assert "In 2240 NM, 5 h 00 min" in ahead and "the server has left out the least severe cells" in ahead, ahead
+    assert "In 2240 NM, 5 h 00 min" in ahead and "is known for 600–900 NM: outside of its area." in ahead
+    assert "the server has left out the least severe cells" in ahead, ahead
     assert "On the middle line of the route, at FL370. “Ahead” has the worst within 25 NM to each side and " \
         "2,000 ft above and below, so it differs." in rest, rest
     later = time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime(time.time() + 3600))
@@ -1912,7 +1915,9 @@ def differing_stretches(viewer):
                          later.replace("-", "").replace(":", ""))
     viewer.eventually(lambda: f"departure at {later[11:16]}Z" in viewer.text("#route-body").replace("\n", " "))
     assert "left out" not in viewer.text("#route-body"), viewer.text("#route-body")
-    assert [each["distance"] for each in asked] == [12_000, 12_000], asked
+    # The highest level within 2,000 ft is FL390, whose top is FL400.
+    assert [[each[name] for name in ("distance", "minAltitude", "maxAltitude")] for each in asked] \
+        == [[12_000, 35_000, 40_000]] * 2, asked
     assert abs(calendar.timegm(time.strptime(asked[0]["departure"], "%Y-%m-%dT%H:%M:%SZ")) - time.time()) < 600, asked
     assert asked[1]["departure"] == later and "time" not in asked[1], asked
     viewer.page.unroute_all(behavior="ignoreErrors")

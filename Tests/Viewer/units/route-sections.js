@@ -1,6 +1,6 @@
 // @ts-check
 import {
-    clockRange, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName,
+    clockRange, FIELD_NAMES, fieldAlongRoute, hazardsAlongRoute, hourMinute, rangeText, severityName, unknownTexts,
 } from "/js/route-sections.js";
 import { equal, ok, test } from "../harness.js";
 
@@ -13,6 +13,18 @@ test("texts along a route are short", () => {
         ["18:00–23:00", "18:00–22 Jul 03:00", "18:00–23 Jul 00:00"]);
     equal(clockRange(DEPARTURE, DEPARTURE, DEPARTURE - 86_400_000), "21 Jul 18:00");
     equal([severityName(3), severityName(9)], ["Moderate", "Severity 9"]);
+});
+
+test("the parts of a route without a computed field are named by their reasons, at most three of them", () => {
+    equal([unknownTexts(undefined), unknownTexts({ unknown: [] })], [[], []]);
+    const part = (/** @type {number} */ from, /** @type {number} */ to, reason = "outside") => ({ from, to, reason });
+    equal(unknownTexts({ unknown: [part(600, 2100), part(2110, 2200), part(2900, 3000, "time")] }), [
+        `No ${FIELD_NAMES} is known for 600–2200 NM: outside of its area.`,
+        `No ${FIELD_NAMES} is known for 2900–3000 NM: not stored for these times.`,
+    ]);
+    equal(unknownTexts({ unknown: [part(0, 10), part(100, 110), part(200, 210), part(300, 310), part(400, 410)] }), [
+        `No ${FIELD_NAMES} is known for 0–10, 100–110, 200–210 NM, and 2 more parts to 410 NM: outside of its area.`,
+    ]);
 });
 
 test("hazard areas have the times of passage, and expire if they end before", () => {
