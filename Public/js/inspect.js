@@ -15,19 +15,25 @@ const MARK_PIXELS = 12;
 /** An aircraft that flies north, around the origin. */
 const AIRCRAFT_SHAPE = "M0-10 2-3 10 2v3L2 3 1.500 8 4 10v2l-4-1-4 1v-2l2.500-2L-2 3l-8 2V2l8-5z";
 
-const importSections = () => Promise.all([
-    import("./headline.js"), import("./place-features.js"), import("./cell-section.js"),
+/** The sections of a new card that arrive within this time of its request are shown together. Each drawing of the page
+ * takes the processor from those that are still to come. */
+const GATHER_MILLISECONDS = 80;
+
+const importModules = () => Promise.all([
+    import("./uncovered.js"), import("./headline.js"), import("./place-features.js"), import("./cell-section.js"),
     import("./field.js").then(async (field) => {
         await field.loadDistance();
         return field;
     }),
 ]);
-/** @type {ReturnType<typeof importSections> | null} */
-let sectionModules = null;
-/** The modules of the sections. A repeated `import` lets the browser draw the map first, which takes long. This does
- * not, so the requests of a card are sent at once. */
-const loadSections = () => (sectionModules ??= importSections().catch((error) => {
-    sectionModules = null;
+/** The modules of the cards, once they are loaded. Even a repeated `import` lets the browser draw the map before the
+ * requests of a card are sent.
+ * @type {Awaited<ReturnType<typeof importModules>> | null} */
+let modules = null;
+/** @type {Promise<void> | null} */
+let loading = null;
+const loadModules = () => (loading ??= importModules().then((loaded) => { modules = loaded; }, (error) => {
+    loading = null;
     throw error;
 }));
 
@@ -97,8 +103,10 @@ export class Inspector {
             // Keyboard users continue in the card. Escape returns to the map.
             this.#root.focus();
         });
-        // The modules are there before a pointer has reached a place.
-        map.getCanvas().addEventListener("pointermove", () => loadSections().catch(() => {}), { once: true });
+        // The modules are there before a pointer has reached a place, and before the first touch.
+        const prepare = () => { loadModules().catch(() => {}); };
+        map.getCanvas().addEventListener("pointermove", prepare, { once: true });
+        map.on("idle", prepare);
         onPageKey((event) => event.key === "Escape" && this.close());
         this.#body.before(this.#old);
         onContact(() => this.#showAge());
@@ -110,25 +118,27 @@ export class Inspector {
     /** @param {maplibregl.LngLat} lngLat */
     open(lngLat) {
         this.#callbacks.left();
-        const { lng, lat } = lngLat.wrap();
-        this.#callbacks.placed([lng, lat]);
         this.#open(lngLat);
         this.#refreshUncovered();
+        // The requests are sent before the address changes.
+        const { lng, lat } = lngLat.wrap();
+        this.#callbacks.placed([lng, lat]);
     }
 
     async #refreshUncovered() {
         this.#keepsUncovered = true;
-        const [{ onCardChange }] = await Promise.all([import("./uncovered.js"), this.refresh()]);
+        await this.refresh();
+        if (!modules) return;
         // Other cards may come later, and this one grows.
-        if (!this.#isObserved) onCardChange(() => this.#uncover());
+        if (!this.#isObserved) modules[0].onCardChange(() => this.#uncover());
         this.#isObserved = true;
         this.#uncover();
     }
 
     /** Moves the map if a card or an edge of the window covers the place. */
-    async #uncover() {
-        const { isCovered, uncoveredCentre } = await import("./uncovered.js");
-        if (!this.#place || !this.#keepsUncovered) return;
+    #uncover() {
+        if (!modules || !this.#place || !this.#keepsUncovered) return;
+        const [{ isCovered, uncoveredCentre }] = modules;
         const { lng, lat } = this.#place;
         if (!isCovered(this.#map.project([lng, lat]), MARK_PIXELS)) return;
         this.#map.easeTo({ center: [lng, lat], offset: uncoveredCentre() }, { isUncovering: true });
@@ -236,8 +246,10 @@ export class Inspector {
         /** @type {number | null} */
         let liveAt = null;
         try {
-            const [{ announcement, headline }, ...modules] = await loadSections();
-            const parts = this.#parts(modules, view, longitude, latitude, abort.signal);
+            if (!modules) await loadModules();
+            if (!modules || abort.signal.aborted) return;
+            const [, { announcement, headline }, ...sectionModules] = modules;
+            const parts = this.#parts(sectionModules, view, longitude, latitude, abort.signal);
             if (!this.shown) this.#showArrivals(parts, abort.signal);
             const [alerts, ...others] = await Promise.all(parts);
             const sections = others.flat();
@@ -297,9 +309,9 @@ export class Inspector {
     #showArrivals(parts, signal) {
         /** @type {Node[][]} */
         const arrived = parts.map(() => []);
-        for (const [index, part] of parts.entries()) part.then((nodes) => {
-            arrived[index] = nodes;
-            if (signal.aborted || this.shown || !nodes.length) return;
+        const requestedAt = performance.now();
+        const show = () => {
+            if (signal.aborted || this.shown || !arrived.some(({ length }) => length)) return;
             const note = element("p", { className: "note" }, "Loading the other layers…");
             // What lies ahead of a followed flight comes first, also while it loads.
             const [alerts, ...others] = arrived;
@@ -307,6 +319,14 @@ export class Inspector {
                 : [element("section", { className: "features alerts" }, element("h3", {}, `Ahead of ${this.#aircraft}`),
                     element("p", {}, "Loading…"))];
             this.#body.replaceChildren(...ahead, note, ...others.flat());
+        };
+        /** @type {ReturnType<typeof setTimeout> | undefined} */
+        let timer;
+        for (const [index, part] of parts.entries()) part.then((nodes) => {
+            arrived[index] = nodes;
+            if (!nodes.length) return;
+            clearTimeout(timer);
+            timer = setTimeout(show, requestedAt + GATHER_MILLISECONDS - performance.now());
         }, () => {});
     }
 

@@ -5,6 +5,7 @@ import { element } from "./dom.js";
 import { COMPACT } from "./layout.js";
 import { drawNames } from "./map-images.js";
 import { style } from "./map-style.js";
+import { delayPressDrawing } from "./press-drawing.js";
 import { assetAddress } from "./server.js";
 
 /** The map library. The page preloads it, and runs it only after the first picture, because that takes a while. */
@@ -46,6 +47,7 @@ export function makeMap(view, theme) {
             fadeDuration: 0,
             maxZoom: 14, dragRotate: false, pitchWithRotate: false, touchPitch: false, attributionControl: false,
         });
+        delayPressDrawing(map);
         map.touchZoomRotate.disableRotation();
         map.keyboard.disableRotation();
         // The first control is the lowest.

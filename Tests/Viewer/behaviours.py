@@ -244,11 +244,12 @@ def live_picture(viewer):
 def first_load(viewer):
     """all scripts are preloaded and small, and the first tiles are requested once, before the map exists"""
     viewer.open("#layers=gtg,hexagons")
-    # What completes the map, and the map's modules, events, sources, fields and marks load late.
+    # What completes the map, and the map's modules, cards, events, sources, fields and marks load late.
     later = (r"/vendor/|complete-map|chosen-time|clock-text|-images|-signs|-guards|-labels|timeline-marks|dom-patch|"
              r"legend-symbols|live-events|hidden-severities|notices|map-style|"
+             r"/(area-levels|cell-section|distance|free-area|observation-text|place-features|press-drawing)\.js|"
              r"/(events|features|field|headline|inspect|map|middle|missing-areas|origin-filters|picking|toolbars)\.js|"
-             r"/source(s|-state)\.js")
+             r"/(source(s|-state)|uncovered)\.js")
     scripts = {urlparse(url).path for url in viewer.requests if url.endswith(".js") and not re.search(later, url)}
     named = viewer.page.evaluate(
         "[...document.querySelectorAll('link[rel=modulepreload], script[type=module]')]"

@@ -104,6 +104,8 @@ declare namespace maplibregl {
         getContainer(): HTMLElement;
         getStyle(): { layers: Record<string, any>[]; sources: Record<string, any> };
         getCanvasContainer(): HTMLElement;
+        isMoving(): boolean;
+        triggerRepaint: () => void;
         getCenter(): LngLat;
         getZoom(): number;
         getMinZoom(): number;

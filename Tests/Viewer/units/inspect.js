@@ -101,3 +101,36 @@ test("a new card shows each layer as it arrives, and its headline when all have 
         ok(words("h3").includes("PIREPs"), words("h3"));
     }));
 });
+
+test("layers that arrive soon after each other are shown together", () => {
+    const begin = window.setTimeout;
+    /** @type {(() => void)[]} */
+    const waiting = [];
+    let release = () => {};
+    /** @type {Promise<void>} */
+    const held = new Promise((resolve) => { release = resolve; });
+    /** @type {any} */ (window).setTimeout = (/** @type {() => void} */ callback, /** @type {number} */ wait) =>
+        (wait > 0 && wait <= 80 ? waiting.push(callback) : begin(callback, wait));
+    const step = () => new Promise((resolve) => begin(resolve));
+    return withResponses(async (request) => {
+        if (request.url.pathname.includes("pireps")) return answer(request);
+        await held;
+        return json({ features: [] });
+    }, () => withCard(async ({ inspector, view, words }) => {
+        // A slow machine takes longer than the wait.
+        performance.now = () => 0;
+        view.layers = ["hexagons", "pireps"];
+        inspector.open(PLACE);
+        while (!waiting.length) await step();
+        equal(words("#details-body"), "Loading…");
+        for (const show of waiting) show();
+        ok(words("#details-body").startsWith("Loading the other layers…PIREPs"), words("#details-body"));
+        release();
+        while (!inspector.shown) await step();
+        for (const show of waiting) show();
+        ok(words("#details-body").startsWith("ModerateThe worst shown here"), words("#details-body"));
+    })).finally(() => {
+        window.setTimeout = begin;
+        delete /** @type {any} */ (performance).now;
+    });
+});
