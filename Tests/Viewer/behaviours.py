@@ -1713,8 +1713,9 @@ def inspect_beside(viewer):
     names = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"]
     clicked = 0
     for place in places[:: max(1, len(places) // 12)]:
-        # The map moves where a card would cover the place before. Where one lies over this place, it is left out.
+        # No card lies over the middle of the map.
         viewer.until("!billow.map.isMoving()")
+        viewer.jump(f"{{ center: {place['corner']} }}")
         point = viewer.page.evaluate("""(corner) => {
             const { x, y } = billow.map.project(corner);
             const [left, below] = [x - 5, y + 5];
